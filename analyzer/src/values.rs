@@ -4,6 +4,7 @@
 //! make several calls of one box: it has values of the last one and of the first one at its exit.
 //! Each stream is followed by itself: what came before is what came before in it.
 
+use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use portmortem_tracer::format::{ArgumentValue, Event, ValueKind};
@@ -18,6 +19,8 @@ use crate::trace::{PredicateIndex, SiteIndex, Trace};
 const MOST: usize = 8;
 /// So many calls of a box have.
 const CALLS: usize = 2;
+/// So many results of a goal are kept: several data may grow in turn.
+const LAST: usize = 4;
 /// So many different terms, calls and results of one stream are told apart.
 const MOST_DISTINCT: usize = 1 << 20;
 /// At an exit [`ArgumentValue::when`] says which call it is about, from 1.
@@ -154,8 +157,8 @@ struct Seen {
     varied: FxHashMap<(PredicateIndex, usize, u64), (u64, u64)>,
     /// Which predicate made one term of another, and which argument that was.
     made: FxHashMap<(u64, u64), (PredicateIndex, usize)>,
-    /// The last results of each goal.
-    last: FxHashMap<Of, Row>,
+    /// The last results of each goal, the newest first.
+    last: FxHashMap<Of, VecDeque<Row>>,
 }
 
 impl Seen {
@@ -223,9 +226,9 @@ impl<'s> Books<'s> {
             }
         }
         if let Some(last) = self.stream.last.get(&of).filter(|_| value.is_term()) {
+            let is_it = |given: Value| given.is_term() && given.hash == value.hash;
             for from in (0..MOST).filter(|&from| from != at) {
-                let given = last.get(from);
-                if given.is_term() && given.hash == value.hash {
+                if last.iter().any(|row| is_it(row.get(from))) {
                     let pair = (argument, from as u8 + 1);
                     known.pairs.entry(pair).or_default().handed_on += 1;
                 }
@@ -267,7 +270,9 @@ impl<'s> Books<'s> {
                 }
             }
         }
-        self.stream.last.insert(*of, made);
+        let last = self.stream.last.entry(*of).or_default();
+        last.truncate(LAST - 1);
+        last.push_front(made);
     }
 
     /// A predicate made one term of another.

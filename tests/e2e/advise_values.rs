@@ -41,7 +41,7 @@ fn a_dict_that_is_copied_for_each_key() {
         "system:put_dict/4 makes its data anew at each step at line 5 of count/3",
     );
     says(&one, "Argument 2 grew from 3 to ");
-    says(&one, "calls were given the result of the call before.");
+    says(&one, "calls were given the result of a call before.");
     assert_eq!(one["certainty"], "likely");
 }
 
@@ -75,9 +75,46 @@ main :- numlist(1, 3000, Ns), empty(E), foldl(add, Ns, E, _).
         &found_in(list),
         "lists:union/3 goes over data that grows in each round at line 5 of add/3",
     );
-    says(&one, "calls were given the result of the call before");
+    says(&one, "calls were given the result of a call before");
     let tree = "empty(t).\nadd(N, S0, S) :- put_assoc(N, S0, 1, S).";
     assert!(found_in(tree).is_empty());
+}
+
+/// Two data that grow in turn at one goal.
+#[test]
+fn dicts_that_are_copied_in_turn() {
+    let program = "\
+:- initialization(main, main).
+:- set_prolog_flag(gc, false).
+main :- numlist(1, 350, Ws), foldl(count, Ws, _{}-_{}, _).
+count(W, A0-B0, A-B) :- add(W, A0, A), add(W, B0, B).
+add(W, C0, C) :- put_dict(W, C0, W, C).
+";
+    let found = found(program, &["put_dict/4"], "copied-data");
+    let title = "system:put_dict/4 makes its data anew at each step at line 5 of add/3";
+    only(&found, title);
+}
+
+/// A number that grows in each step is as good as a text that does.
+#[test]
+fn a_number_that_grows() {
+    let program = |rest: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- forall(between(1, 4, _), round).
+round :- numlist(1, 40000, Ns), foldl(hash, Ns, 0, H), M is H mod 1009, print(M), nl.
+hash(N, H0, H) :- H is (H0 * 1000003 + N){rest}.
+"
+        )
+    };
+    let found_in = |rest| found(&program(rest), &["hash/3"], "walked-again");
+    let [one] = &found_in("")[..] else {
+        panic!("it is not found");
+    };
+    let remedy = one["remedy"].as_str().unwrap();
+    assert!(remedy.contains("keep it small in each step"), "{remedy}");
+    assert!(found_in(" mod 1000000007").is_empty());
 }
 
 /// By a helper, of a fact that holds the whole state.

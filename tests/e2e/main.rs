@@ -9,6 +9,7 @@
 
 mod advice_pages;
 mod advise;
+mod advise_causes;
 mod advise_constraints;
 mod advise_values;
 mod annotate;

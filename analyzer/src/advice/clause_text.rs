@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+mod uses;
+
 /// A piece of the text that is neither layout nor a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'t> {
@@ -302,53 +304,6 @@ impl<'t> Written<'t> {
         let range = self.arguments().get(argument).cloned();
         let first = range.and_then(|range| self.tokens[range].first());
         first.is_some_and(|token| token.text == "[")
-    }
-
-    /// Whether the clause looks at no more than the first element of the list that an argument is:
-    /// the argument is `[X|_]`, or a variable that stands once more, in `List = [X|_]` or as the
-    /// list of `nth0(0, …)` or `nth1(1, …)`.
-    pub(super) fn is_for_first(&self, argument: usize) -> bool {
-        let Some(range) = self.arguments().get(argument).cloned() else {
-            return false;
-        };
-        if self.is_first_of_list(range.clone()) {
-            return true;
-        }
-        let [list] = &self.tokens[range.clone()] else {
-            return false;
-        };
-        let is_list = |at: &usize| self.tokens[*at].text == list.text;
-        let uses = (0..self.tokens.len()).filter(|at| *at != range.start && is_list(at));
-        let (Kind::Variable, &[at]) = (list.kind, &uses.collect::<Vec<_>>()[..]) else {
-            return false;
-        };
-        let text = |at: usize| self.tokens.get(at).map_or("", |token| token.text);
-        let is_nth = |name: &str, n: &str| {
-            at >= 4 && self.is(at - 4, name) && text(at - 2) == n && text(at - 1) == ","
-        };
-        let is_unified = text(at + 1) == "=" && text(at + 2) == "[" && {
-            let end = self.after_bracket(at + 2);
-            self.is_first_of_list(at + 2..end)
-        };
-        list.text != "_" && (is_unified || is_nth("nth0", "0") || is_nth("nth1", "1"))
-    }
-
-    /// Whether a term is `[X|_]`, and nothing else in the clause names the rest of that list.
-    fn is_first_of_list(&self, range: Range<usize>) -> bool {
-        let [open, .., bar, rest, close] = &self.tokens[range.clone()] else {
-            return false;
-        };
-        let is_whole = open.text == "[" && self.after_bracket(range.start) == range.end;
-        let elements = range.start + 1..range.end - 3;
-        let same = self.tokens.iter().filter(|token| token.text == rest.text);
-        let is_named_once = rest.text == "_" || same.count() == 1;
-        is_whole
-            && close.kind == Kind::Close
-            && bar.text == "|"
-            && rest.kind == Kind::Variable
-            && !elements.is_empty()
-            && self.parts(elements).len() == 1
-            && is_named_once
     }
 
     fn variables_in(&self, range: Range<usize>) -> Vec<&'t str> {

@@ -1,10 +1,13 @@
 //! All solutions are collected, and then only looked at whether there is any.
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, source};
 use crate::tables::Site;
 use crate::text::count;
 use crate::trace::PredicateIndex;
+
+const REMEDY: &str = "if the question is whether there is a solution, ask for one: \\+ Goal for none, once(Goal) or Goal -> … for \
+                      some; for at least N, findnsols/4 or limit/2 of library(solution_sequences).";
 
 /// Fewer calls are not worth another goal.
 const LEAST: u64 = 100;
@@ -24,8 +27,37 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             let found = collectors.next();
             findings.extend(found.and_then(|collector| finding(evidence, collector, test)));
         }
+        findings.extend(goals.iter().filter_map(|goal| counted(evidence, goal)));
     }
     findings
+}
+
+/// A finding for a goal that counts all solutions, if the text only asks whether there is one.
+fn counted(evidence: &Evidence, goal: &Site) -> Option<Finding> {
+    let calls = goal.figures.calls;
+    if !is(evidence, goal.callee, &["aggregate_all"])
+        || calls < LEAST
+        || !source::counted_to_test(evidence.analysis, goal)
+    {
+        return None;
+    }
+    let (name, served) = (evidence.name(goal.callee), goal.figures.served_work_ticks);
+    Some(Finding {
+        cause: Cause::CollectedToTest,
+        place: evidence.place_of(goal),
+        cost_ticks: served,
+        certainty: Certainty::ToCheck,
+        title: format!("{name} counts all solutions to see whether there is one"),
+        evidence: format!(
+            "{name} {} was called {} times and took {}. What it counts is only compared with none: the first solution decides that.",
+            evidence.at(goal),
+            count(calls),
+            evidence.time(served),
+        ),
+        remedy: REMEDY.to_owned(),
+        predicates: vec![goal.callee],
+        needs: Vec::new(),
+    })
 }
 
 fn is(evidence: &Evidence, predicate: PredicateIndex, names: &[&str]) -> bool {
@@ -60,9 +92,7 @@ fn finding(evidence: &Evidence, collector: &Site, test: &Site) -> Option<Finding
             count(calls),
             share(failed, calls),
         ),
-        remedy: "if the question is whether there is a solution, ask for one: \\+ Goal for none, once(Goal) or Goal -> … for \
-                 some; for at least N, findnsols/4 or limit/2 of library(solution_sequences)."
-            .to_owned(),
+        remedy: REMEDY.to_owned(),
         predicates: vec![collector.callee, test.callee],
         needs: Vec::new(),
     })

@@ -36,12 +36,19 @@ fn lambdas(evidence: &Evidence) -> Vec<Finding> {
             && evidence.analysis.ns(figures.self_ticks / figures.calls) >= LEAST_NS
     });
     let finding = |(index, _, figures): (_, _, &crate::figures::PredicateFigures)| {
-        let goal = evidence.dearest_goal(index)?;
-        let cost_ticks = part_of(
-            figures.self_ticks,
-            goal.figures.served_work_ticks,
-            figures.inclusive_work_ticks,
-        );
+        let goal = evidence.dearest_goal_to(index)?;
+        // A library calls it with whatever lambda it was given.
+        let (cost_ticks, calls) = match goal.callee == index {
+            true => (
+                part_of(
+                    figures.self_ticks,
+                    goal.figures.served_work_ticks,
+                    figures.inclusive_work_ticks,
+                ),
+                goal.figures.calls,
+            ),
+            false => (figures.self_ticks, figures.calls),
+        };
         Some(Finding {
             cause: Cause::CopiedData,
             place: evidence.place_of(goal),
@@ -51,12 +58,13 @@ fn lambdas(evidence: &Evidence) -> Vec<Finding> {
             evidence: format!(
                 "The lambda was called {} times and worked {} itself, {} a call. Without / before its parameters, a lambda is copied at \
                  each call with all that its variables are bound to.",
-                count(goal.figures.calls),
+                count(calls),
                 evidence.time(cost_ticks),
                 evidence.time(figures.self_ticks / figures.calls.max(1)),
             ),
-            remedy: "name what it shares: \\X^… or Shared/[X]>>…; or write a predicate and hand it the data as an argument. If the lambda \
-                     has no large data, it is what the lambda calls in libraries."
+            remedy: "write a predicate and hand it the data as an argument: foldl(step(Data), …). Or name what it shares (\\X^…, \
+                     Shared/[X]>>…), which helps where the lambda stands in the goal itself. If the lambda has no large data, \
+                     it is what the lambda calls in libraries."
                 .to_owned(),
             predicates: vec![index],
             needs: Vec::new(),

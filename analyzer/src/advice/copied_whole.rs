@@ -85,7 +85,7 @@ impl<'e, 'a> Copying<'e, 'a> {
             ),
             evidence: format!(
                 "Argument {given} {size}. At {} of {} exits that are known much of argument {result} was made anew: {} cells a call. {} calls were \
-                 given the result of the call before. All {} calls took {}.",
+                 given the result of a call before. All {} calls took {}.",
                 count(pair.copied),
                 count(pair.exits),
                 count(pair.made / pair.exits.max(1)),

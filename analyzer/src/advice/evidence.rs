@@ -220,12 +220,46 @@ impl<'a> Evidence<'a> {
         self.analysis.predicate(predicate)
     }
 
+    /// The module of a predicate.
+    pub(super) fn module(&self, predicate: PredicateIndex) -> &'a str {
+        let infos = self.analysis.trace.predicates();
+        infos
+            .get(predicate as usize)
+            .map_or("", |info| info.declared.module.as_str())
+    }
+
     /// The goal that made the dearest calls of a predicate.
     pub(super) fn dearest_goal(&self, callee: PredicateIndex) -> Option<&Site<'a>> {
         let goals = self.clauses.values().flatten();
         goals
             .filter(|site| site.callee == callee)
             .max_by_key(|site| (site.figures.served_work_ticks, site.figures.calls))
+    }
+
+    /// The goal that made the dearest calls of a predicate; if only libraries call it, the one that
+    /// made the dearest calls of what calls it most, and so on.
+    pub(super) fn dearest_goal_to(&self, callee: PredicateIndex) -> Option<&Site<'a>> {
+        let mut seen = BTreeSet::new();
+        let mut callee = callee;
+        while seen.insert(callee) {
+            let goal = self.dearest_goal(callee);
+            let is_of_program = |goal: &&Site| {
+                goal.info()
+                    .is_some_and(|info| self.is_of_program(info.caller))
+            };
+            if let Some(goal) = goal.filter(is_of_program) {
+                return Some(goal);
+            }
+            let edges = self.analysis.profile.edges.iter();
+            let into = edges.filter(|((_, to), _)| *to == callee);
+            let callers =
+                into.filter_map(|(&(from, _), edge)| Some((from.predicate()?, edge.ports.calls)));
+            let (caller, _) = callers
+                .filter(|(from, _)| !seen.contains(from))
+                .max_by_key(|&(_, calls)| calls)?;
+            callee = caller;
+        }
+        None
     }
 
     /// Where a goal is; where the clauses of its caller begin, if calls do not say their goal.

@@ -17,6 +17,10 @@ const LEAST: u64 = 1000;
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (&(predicate, _), goals) in &evidence.clauses {
+        // It goes back for each answer that a table gets, also where nothing was rejected.
+        if evidence.is_tabled(predicate) {
+            continue;
+        }
         let mut explained = BTreeSet::new();
         for at in 0..goals.len() {
             let mut generators = (0..at)

@@ -13,8 +13,22 @@ const LEAST: u64 = 100;
 /// Calls that take less time, in ns, have little to go over.
 const LEAST_NS: u64 = 20_000;
 
+/// The same of a predicate that calls nothing: it cannot look for a part of its data.
+const LEAF_NS: u64 = 2_000;
+
+/// So many cells its data has on average.
+const LEAF_CELLS: u64 = 64;
+
 /// So long, in ns, a call works at least for each cell of its data if it goes over all of them.
 const LEAST_NS_OF_A_CELL: u64 = 2;
+
+const OF_LEAF: &str = "nothing that it calls was recorded, so a built-in in its clauses takes as long as this argument is large. Is \
+                       it a number that grows without end, keep it small in each step (mod, a shift); is it a text or a \
+                       term, do not copy it in each step.";
+
+const OF_OTHERS: &str = "collect what is new in a list, and make the whole once, behind the loop (sort/2, list_to_ord_set/2); or keep \
+                         the data where one element is found without the others: library(assoc), library(rbtrees), a fact for \
+                         each element.";
 
 /// A finding for each goal of a built-in or library predicate that is given what came out of its
 /// call before, grows that, and takes as long as it is large.
@@ -24,7 +38,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 }
 
 fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
-    evidence.foreign_name(site.callee)?;
+    // One of the program that calls nothing with a box works by what is in its clauses.
+    let is_leaf =
+        evidence.is_of_program(site.callee) && evidence.callees_of(site.callee).next().is_none();
+    if evidence.foreign_name(site.callee).is_none() && !is_leaf {
+        return None;
+    }
     let goals = &evidence.analysis.values().goals;
     let values = goals.get(&(site.callee, site.site))?;
     // What is made anew each time is another finding.
@@ -34,7 +53,11 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
     let (&(given, _), pair) = values.pairs.iter().find(|(_, pair)| goes_on(pair))?;
     let data = values.arguments.get(usize::from(given) - 1)?;
     let mean = data.cells_in / data.bound_in.max(1);
-    if mean < LARGE.into() || data.greatest_in / 4 < data.least_in {
+    let least_cells = match is_leaf {
+        true => LEAF_CELLS,
+        false => LARGE.into(),
+    };
+    if mean < least_cells || data.greatest_in / 4 < data.least_in {
         return None;
     }
     let figures = evidence.figures(site.callee);
@@ -42,7 +65,11 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
     let own = part_of(figures.self_ticks, served, figures.inclusive_work_ticks);
     let calls = site.figures.calls;
     let a_call = evidence.analysis.ns(own / calls.max(1));
-    if a_call < LEAST_NS.max(mean.saturating_mul(LEAST_NS_OF_A_CELL)) {
+    let least = match is_leaf {
+        true => LEAF_NS.max(mean / 2),
+        false => LEAST_NS.max(mean.saturating_mul(LEAST_NS_OF_A_CELL)),
+    };
+    if a_call < least {
         return None;
     }
     let callee = evidence.name(site.callee);
@@ -56,7 +83,7 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
             evidence.at(site)
         ),
         evidence: format!(
-            "Argument {given} grew from {} to {} cells, {} on average, and {} of {} calls were given the result of the call before. {} calls \
+            "Argument {given} grew from {} to {} cells, {} on average, and {} of {} calls were given the result of a call before. {} calls \
              worked {}, {} a call.",
             count(data.least_in.into()),
             count(data.greatest_in.into()),
@@ -67,9 +94,10 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
             evidence.time(own),
             evidence.time(own / calls.max(1)),
         ),
-        remedy: "collect what is new in a list, and make the whole once, behind the loop (sort/2, list_to_ord_set/2); or keep the data \
-                 where one element is found without the others: library(assoc), library(rbtrees), a fact for each element."
-            .to_owned(),
+        remedy: match is_leaf {
+            true => OF_LEAF.to_owned(),
+            false => OF_OTHERS.to_owned(),
+        },
         predicates: vec![site.callee],
         needs: Vec::new(),
     })

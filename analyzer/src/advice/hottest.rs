@@ -8,13 +8,18 @@ use super::{Cause, Certainty, Finding, Need, may_repeat};
 use crate::remarks::hottest_path;
 use crate::tables::Site;
 use crate::text::{count, counted, shell_quoted};
-use crate::trace::{PredicateIndex, PredicateInfo};
+use crate::trace::{PredicateIndex, PredicateInfo, SiteInfo};
+
+/// What is said of a constraint.
+const OF_CONSTRAINTS: &str = "a constraint on variables that get their values later is woken for each of them: call what gives them values \
+                              first, or use is/2 and comparisons where these are known. Where they are searched for, \
+                              post fewer or stronger constraints.";
 
 /// From such a part of the work on, in percent, what runs inside one library is worth another
 /// recording.
 const MOST_IN_LIBRARY: u64 = 50;
 
-/// Libraries that a finding looks into.
+/// Libraries that a finding looks into. They call nothing of the program.
 const LOOKED_INTO: [&str; 1] = ["clpfd"];
 
 /// Calls whose callee worked itself: those of a goal, or of a caller that does not say its goal; of
@@ -26,6 +31,8 @@ struct Hot<'e, 'a> {
     calls: u64,
     /// Of a predicate that calls itself: those of them inside of another one.
     recursive: Option<u64>,
+    /// What the library does inside is counted, too.
+    is_closed: bool,
     own_ticks: u64,
 }
 
@@ -42,12 +49,33 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         let sites = by_callee.get(&callee).map_or(&[][..], Vec::as_slice);
         hot_calls(evidence, callee, sites)
     });
-    let hottest = hot.max_by_key(|hot| hot.own_ticks);
+    let hottest = hot.chain(closed(evidence)).max_by_key(|hot| hot.own_ticks);
     let hottest = hottest.filter(|hot| hot.own_ticks > 0);
     hottest
         .map(|hot| finding(evidence, &hot))
         .into_iter()
         .collect()
+}
+
+/// Goals of the program that call a library that a finding looks into, with all that it does
+/// inside, if that was recorded: the program can change no more than the goal.
+fn closed<'e, 'a>(evidence: &'e Evidence<'a>) -> Vec<Hot<'e, 'a>> {
+    if !are_recorded(evidence) {
+        return Vec::new();
+    }
+    let sites = evidence.sites().filter(|site| {
+        let of_program = |goal: &SiteInfo| evidence.is_of_program(goal.caller);
+        LOOKED_INTO.contains(&evidence.module(site.callee)) && site.info().is_some_and(of_program)
+    });
+    let hot = sites.map(|site| Hot {
+        callee: site.callee,
+        site: Some(site),
+        calls: site.figures.calls,
+        recursive: None,
+        is_closed: true,
+        own_ticks: site.figures.served_work_ticks,
+    });
+    hot.collect()
 }
 
 fn hot_calls<'e, 'a>(
@@ -66,6 +94,7 @@ fn hot_calls<'e, 'a>(
             site: Some(site),
             calls: site.figures.calls,
             recursive: None,
+            is_closed: false,
             own_ticks: site.figures.self_ticks,
         };
         return sites.iter().map(hot).collect();
@@ -82,6 +111,7 @@ fn hot_calls<'e, 'a>(
             .copied(),
         calls: figures.calls,
         recursive: Some(recursion.calls),
+        is_closed: false,
         own_ticks: figures.self_ticks,
     }]
 }
@@ -119,8 +149,12 @@ fn finding(evidence: &Evidence, hot: &Hot) -> Finding {
         certainty: Certainty::Counted,
         title: format!("most of the work: {name}{at}"),
         evidence: format!(
-            "{name} itself worked {} in {calls}, {} a call: {} of the work, which is what would be saved at most if it cost nothing. \
+            "{name} {} {} in {calls}, {} a call: {} of the work, which is what would be saved at most if it cost nothing. \
              {}{library}",
+            match hot.is_closed {
+                true => "and what its library does inside worked",
+                false => "itself worked",
+            },
             evidence.time(hot.own_ticks),
             evidence.time(hot.own_ticks / hot.calls.max(1)),
             share(hot.own_ticks, evidence.total_ticks),
@@ -175,6 +209,7 @@ fn library(evidence: &Evidence, hottest: PredicateIndex) -> (String, String, Vec
         true => {
             "call it less often, let it do less in each call, or do what does not change once before; --clauses shows which clauses work."
         }
+        false if evidence.module(hottest) == "clpfd" => OF_CONSTRAINTS,
         false => "call it less often, or with less.",
     };
     (String::new(), remedy.to_owned(), Vec::new())

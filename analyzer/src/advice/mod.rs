@@ -26,6 +26,7 @@ mod growing;
 mod hottest;
 mod ignored;
 mod labelled_first;
+mod many_tables;
 mod may_repeat;
 mod pages;
 mod prefixes;
@@ -80,6 +81,8 @@ pub enum Cause {
     UselessArgument,
     /// A term is turned into another one and back.
     ToAndFro,
+    /// A tabled predicate fills tables for its own calls alone.
+    ManyTables,
     /// Calls may repeat one another; the trace does not say whether they do.
     MayRepeat,
     /// All solutions are collected to see whether there is one.
@@ -110,7 +113,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -122,6 +125,7 @@ impl Cause {
         Self::RepeatedCalls,
         Self::UselessArgument,
         Self::ToAndFro,
+        Self::ManyTables,
         Self::MayRepeat,
         Self::CollectedToTest,
         Self::CollectedForFirst,
@@ -152,6 +156,7 @@ impl Cause {
             Self::RepeatedCalls => "repeated-calls",
             Self::UselessArgument => "useless-argument",
             Self::ToAndFro => "to-and-fro",
+            Self::ManyTables => "many-tables",
             Self::MayRepeat => "may-repeat",
             Self::CollectedToTest => "collected-to-test",
             Self::CollectedForFirst => "collected-for-first",
@@ -304,7 +309,7 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 26] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 27] = [
         chr_scans::find,
         collected::find,
         comparisons::find,
@@ -322,6 +327,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         growing::find,
         hottest::find,
         labelled_first::find,
+        many_tables::find,
         may_repeat::find,
         prefixes::find,
         read_again::find,
@@ -333,6 +339,10 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         walked::find,
     ];
     let mut all: Vec<Finding> = looked_for.iter().flat_map(|find| find(&evidence)).collect();
+    let tested = all.iter().filter(|one| one.cause == Cause::CollectedToTest);
+    let tested: Vec<Place> = tested.map(|one| one.place.clone()).collect();
+    // Nor that what need not be counted is more at each call.
+    all.retain(|one| one.cause != Cause::GrowingCalls || !tested.contains(&one.place));
     let growing = all.iter().filter(|one| one.cause == Cause::GrowingCalls);
     let growing: Vec<Place> = growing.map(|one| one.place.clone()).collect();
     // That its calls grow says more of a goal than that they are long.

@@ -15,6 +15,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::RepeatedCalls => include_str!("../../../docs/advice/repeated-calls.md"),
         Cause::UselessArgument => include_str!("../../../docs/advice/useless-argument.md"),
         Cause::ToAndFro => include_str!("../../../docs/advice/to-and-fro.md"),
+        Cause::ManyTables => include_str!("../../../docs/advice/many-tables.md"),
         Cause::MayRepeat => include_str!("../../../docs/advice/may-repeat.md"),
         Cause::CollectedToTest => include_str!("../../../docs/advice/collected-to-test.md"),
         Cause::CollectedForFirst => include_str!("../../../docs/advice/collected-for-first.md"),

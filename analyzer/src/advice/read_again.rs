@@ -1,7 +1,7 @@
 //! Files that are read, and texts that are parsed, again and again.
 
 use super::evidence::{Evidence, part_of};
-use super::{Cause, Certainty, Finding, Need};
+use super::{Cause, Certainty, Finding, Need, source};
 use crate::tables::Site;
 use crate::text::count;
 use crate::trace::PredicateIndex;
@@ -36,6 +36,8 @@ const OF_TEXTS: [&str; 7] = [
     "text_to_term",
 ];
 
+const OF_FILE: &str = "if it is the same file, read it once: pass its terms on, or assert them, keyed by what is looked up, and look there.";
+
 /// A finding for each goal that reads so.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let goals = evidence.sites();
@@ -58,11 +60,17 @@ fn loads_program(evidence: &Evidence, reader: PredicateIndex) -> bool {
 fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
     let name = evidence.foreign_name(site.callee)?;
     let begins = |names: &[&str]| names.iter().any(|begin| name.starts_with(begin));
+    // Who opens a file to read it reads it, too.
+    let reader = site
+        .info()
+        .filter(|_| name == "open" && source::opens_to_read(evidence.analysis, site));
+    let served = match reader {
+        Some(goal) => evidence.figures(goal.caller).inclusive_work_ticks,
+        None => site.figures.served_work_ticks,
+    };
     let (what, remedy) = match () {
-        () if begins(&OF_FILES) => (
-            "file",
-            "if it is the same file, read it once: pass its terms on, or assert them, keyed by what is looked up, and look there.",
-        ),
+        () if reader.is_some() => ("file", OF_FILE),
+        () if begins(&OF_FILES) => ("file", OF_FILE),
         () if begins(&OF_TEXTS) => (
             "text",
             "if it is the same text, parse it once and pass the term on; if the text was made of a term, pass on that.",
@@ -70,7 +78,6 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         () => return None,
     };
     let (name, calls) = (evidence.name(site.callee), site.figures.calls);
-    let served = site.figures.served_work_ticks;
     let (again, which, certainty, needs) = match again(evidence, site) {
         Some((known, again)) if again < known * LEAST_SHARE / 100 || again == 0 => return None,
         Some((known, again)) => (
@@ -96,14 +103,19 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         cost_ticks: part_of(served, again, calls),
         certainty,
         title: format!(
-            "{name} reads a {what} {} times {}",
+            "{name} {} a {what} {} times {}",
+            if reader.is_some() { "opens" } else { "reads" },
             count(calls),
             evidence.at(site)
         ),
         evidence: format!(
-            "{name} {} was called {} times and took {}, {} a call. {which}",
+            "{name} {} was called {} times{} took {}, {} a call. {which}",
             evidence.at(site),
             count(calls),
+            match reader {
+                Some(goal) => format!("; {}, which does so,", evidence.name(goal.caller)),
+                None => " and".to_owned(),
+            },
             evidence.time(served),
             evidence.time(served / calls.max(1)),
         ),

@@ -115,6 +115,25 @@ pub(super) fn collected_for_first(analysis: &Analysis, collector: &Site) -> Opti
     })
 }
 
+/// Whether a goal opens a file to read it.
+pub(super) fn opens_to_read(analysis: &Analysis, opening: &Site) -> bool {
+    let found = at_site(analysis, opening, |goals| {
+        Some(goals.first()?.atoms_in(1) == ["read"])
+    });
+    found == Some(true)
+}
+
+/// Whether a goal counts solutions, and its clause only compares their number with none.
+pub(super) fn counted_to_test(analysis: &Analysis, counting: &Site) -> bool {
+    let found = at_site(analysis, counting, |goals| {
+        let [goal] = goals else {
+            return None;
+        };
+        Some(goal.atoms_in(0) == ["count"] && goal.is_compared_with_none(2))
+    });
+    found == Some(true)
+}
+
 /// Whether a goal that labels constraint variables takes the leftmost one next: no option says
 /// otherwise. A list of options may be a variable: then the text does not say.
 pub(super) fn labels_leftmost(analysis: &Analysis, labelling: &Site) -> bool {

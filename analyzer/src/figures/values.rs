@@ -78,7 +78,7 @@ pub struct PairFigures {
     pub copied: u64,
     /// Cells that all calls have made for the result.
     pub made: u64,
-    /// Calls of the goal that were given what came out of the one before.
+    /// Calls of the goal that were given what came out of one of the four before.
     pub handed_on: u64,
 }
 

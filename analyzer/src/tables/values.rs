@@ -80,7 +80,8 @@ rows! {
         "copied" Count copied: u64 = p.of.copied;
         /// Cells that all these calls have made for the result.
         "made" Count made: u64 = p.of.made;
-        /// Calls of the goal that were given, as this argument, the result of the one before.
+        /// Calls of the goal that were given, as this argument, the result of one of the four
+        /// before.
         "handed on" Count handed_on: u64 = p.of.handed_on;
     }
 }

@@ -1,0 +1,126 @@
+//! `portmortem advise` of plain recordings: more causes, each with a program without the mistake.
+
+use portmortem_tests::Sandbox;
+use serde_json::Value;
+
+use super::advise::{causes, finding, findings, findings_on, says};
+
+/// A file is opened again for each question; with values it is known whether it is the same one.
+#[test]
+fn a_file_that_is_opened_again() {
+    let sandbox = Sandbox::new();
+    let program = |name: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- forall(between(1, 60, N), rate(N, _)).
+rate(N, Rate) :-
+    {name},
+    setup_call_cleanup(
+        open(File, read, In),
+        read_term(In, Rate, []),
+        close(In)).
+"
+        )
+    };
+    for n in 1..=60 {
+        sandbox.write(&format!("r{n}.txt"), "rate(1).\n");
+    }
+    let same = program("File = 'r1.txt', N > 0");
+    let found = finding(&findings_on(&sandbox, &same), "read-again", "rate/2", 6);
+    says(&found, "was called 60 times; rate/2, which does so, took");
+    assert_eq!(found["certainty"], "to-check");
+    let with_values = |program: &str| -> Vec<Value> {
+        sandbox.write("program.pl", program);
+        let command = ["record", "program.pl", "--force", "-o", "run.pmt"];
+        let values = ["--values", "open/3"];
+        sandbox
+            .portmortem([&command[..], &values].concat())
+            .exits(0);
+        findings(&sandbox)
+    };
+    let found = finding(&with_values(&same), "read-again", "rate/2", 6);
+    says(
+        &found,
+        "Of 60 calls that were looked at, 59 at most read a file",
+    );
+    let others = program("format(atom(File), 'r~w.txt', [N])");
+    assert!(!causes(&with_values(&others)).contains(&"read-again"));
+}
+
+/// Solutions are counted, and the number is only compared with none.
+#[test]
+fn solutions_that_are_counted_to_see_whether_there_is_one() {
+    let sandbox = Sandbox::new();
+    let program = |test: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- forall(between(1, 300, N), ( some(N) -> true ; true )).
+some(N) :-
+    aggregate_all(count, even(N, _), Count),
+    {test}.
+even(N, X) :- between(1, N, X), X mod 2 =:= 0.
+"
+        )
+    };
+    let found = findings_on(&sandbox, &program("Count > 0"));
+    let one = finding(&found, "collected-to-test", "some/1", 4);
+    says(&one, "was called 300 times");
+    assert!(!causes(&found).contains(&"growing-calls"), "{found:#?}");
+    let counted = findings_on(&sandbox, &program("Count > 7"));
+    assert!(!causes(&counted).contains(&"collected-to-test"));
+}
+
+/// A right recursion fills a table for each step; a left recursion has one, and a number for each
+/// table is what is wanted.
+#[test]
+fn tables_of_a_recursion() {
+    let sandbox = Sandbox::new();
+    let program = |clause: &str, question: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+:- table reaches/2.
+main :- findall(Y, {question}, Ys), length(Ys, N), print(N), nl.
+reaches(X, Y) :- edge(X, Y).
+{clause}
+edge(X, Y) :- X < 150, Y is X+1.
+"
+        )
+    };
+    let right = "reaches(X, Z) :- edge(X, Y), reaches(Y, Z).";
+    let found = findings_on(&sandbox, &program(right, "reaches(1, Y)"));
+    let one = finding(&found, "many-tables", "reaches/2", 4);
+    says(
+        &one,
+        "1 call of reaches/2 from elsewhere led to 150 tables with 11,175 answers",
+    );
+    assert!(!causes(&found).contains(&"generator"), "{found:#?}");
+    let left = "reaches(X, Z) :- reaches(X, Y), edge(Y, Z).";
+    let all = "( between(1, 150, X), reaches(X, Y) )";
+    for (clause, question) in [(left, "reaches(1, Y)"), (right, all)] {
+        let found = findings_on(&sandbox, &program(clause, question));
+        assert!(!causes(&found).contains(&"many-tables"), "{found:#?}");
+    }
+}
+
+/// A lambda that a library calls is told at the goal that hands it over.
+#[test]
+fn a_lambda_in_a_variable() {
+    let program = "\
+:- initialization(main, main).
+:- use_module(library(yall)).
+main :-
+    numlist(1, 3000, Table),
+    rule(Table, Rule),
+    numlist(1, 600, Ns),
+    foldl(Rule, Ns, 0, S),
+    print(S), nl.
+rule(Table, [N,S0,S]>>( memberchk(N, Table), S is S0+N )).
+";
+    let sandbox = Sandbox::new();
+    let found = findings_on(&sandbox, program);
+    let one = finding(&found, "copied-data", "main/0", 7);
+    says(&one, "The lambda was called 600 times");
+}
