@@ -396,6 +396,23 @@ impl Analysis {
         Some((self.trace.file(declared.file?)?, declared.line))
     }
 
+    /// The predicate of that name and arity whose first clause is in a file, as the trace names it.
+    pub(crate) fn predicate_in(
+        &self,
+        file: &str,
+        name: &str,
+        arity: u32,
+    ) -> Option<PredicateIndex> {
+        let mut infos = (0..).zip(self.trace.predicates());
+        let found = infos.find(|(_, info)| {
+            let declared = &info.declared;
+            declared.name == name
+                && declared.arity == arity
+                && declared.file.and_then(|file| self.trace.file(file)) == Some(file)
+        });
+        found.map(|(index, _)| index)
+    }
+
     /// Where a source file of the trace is on this machine, if it is there.
     #[must_use]
     pub fn locate(&self, file: &str) -> PathBuf {

@@ -42,6 +42,29 @@ pub(crate) fn finding(findings: &[Value], cause: &str, predicate: &str, line: u3
         .clone()
 }
 
+/// The findings of this cause on a program that is recorded with these options.
+pub(crate) fn found(program: &str, options: &[&str], cause: &str) -> Vec<Value> {
+    let sandbox = Sandbox::with("run.pl", program);
+    let command: Vec<&str> = ["record", "run.pl"]
+        .into_iter()
+        .chain(options.iter().copied())
+        .collect();
+    sandbox.portmortem(command).exits(0);
+    let mut found = findings(&sandbox);
+    found.retain(|finding| finding["cause"] == cause);
+    found
+}
+
+/// The finding of this title, which is the only one.
+#[track_caller]
+pub(crate) fn only(found: &[Value], title: &str) -> Value {
+    let [one] = found else {
+        panic!("{found:#?}");
+    };
+    assert_eq!(one["title"], title);
+    one.clone()
+}
+
 pub(crate) fn says(finding: &Value, text: &str) {
     let evidence = finding["evidence"].as_str().unwrap();
     assert!(evidence.contains(text), "{text}: {evidence}");

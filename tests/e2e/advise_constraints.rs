@@ -1,31 +1,8 @@
 //! `portmortem advise` of programs with constraints: each finding, and programs that are right.
 
 use portmortem_tests::Sandbox;
-use serde_json::Value;
 
-use super::advise::{findings, says};
-
-/// The findings of this cause.
-fn found(program: &str, options: &[&str], cause: &str) -> Vec<Value> {
-    let sandbox = Sandbox::with("run.pl", program);
-    let command: Vec<&str> = ["record", "run.pl"]
-        .into_iter()
-        .chain(options.iter().copied())
-        .collect();
-    sandbox.portmortem(command).exits(0);
-    let mut found = findings(&sandbox);
-    found.retain(|finding| finding["cause"] == cause);
-    found
-}
-
-#[track_caller]
-fn only(found: &[Value], title: &str) -> Value {
-    let [one] = found else {
-        panic!("{found:#?}");
-    };
-    assert_eq!(one["title"], title);
-    one.clone()
-}
+use super::advise::{findings, found, only, says};
 
 const SUMS: &str = "\
 :- initialization(main, main).

@@ -1,28 +1,13 @@
 //! `portmortem advise` of recordings with values: each finding, and a program without the mistake.
 
-use portmortem_tests::Sandbox;
 use serde_json::Value;
 
-use super::advise::{findings, says};
+use super::advise::{self, only, says};
 
-/// The findings of this cause, as predicates.
+/// The findings of this cause with values of these predicates.
 fn found(program: &str, values: &[&str], cause: &str) -> Vec<Value> {
-    let sandbox = Sandbox::with("run.pl", program);
     let options = values.iter().flat_map(|of| ["--values", of]);
-    let command: Vec<&str> = ["record", "run.pl"].into_iter().chain(options).collect();
-    sandbox.portmortem(command).exits(0);
-    let mut found = findings(&sandbox);
-    found.retain(|finding| finding["cause"] == cause);
-    found
-}
-
-#[track_caller]
-fn only(found: &[Value], title: &str) -> Value {
-    let [one] = found else {
-        panic!("{found:#?}");
-    };
-    assert_eq!(one["title"], title);
-    one.clone()
+    advise::found(program, &options.collect::<Vec<_>>(), cause)
 }
 
 const COUNTING: &str = "\

@@ -22,6 +22,14 @@ fn counts(profiled: &Profiled, predicate: &str) -> [u64; 3] {
     [of.calls, of.exits, of.unknown_exits]
 }
 
+/// What one predicate made, what gave that back, and how often.
+fn undone(profiled: &Profiled) -> Vec<(&str, &str, u64)> {
+    let name = |of: u32| profiled.trace.predicate_name(of);
+    let all = profiled.profile.values.to_and_fro.iter();
+    all.map(|(&(one, other), &times)| (name(one), name(other), times))
+        .collect()
+}
+
 const GROWING: &str = "\
 :- initialization(main, main).
 :- set_prolog_flag(gc, false).
@@ -225,14 +233,8 @@ codes(t(Text), Codes) :- atom_codes(Text, Codes).
 ",
         &["--values", "user:*"],
     );
-    let name = |of: u32| profiled.trace.predicate_name(of);
-    let found: Vec<_> = profiled.profile.values.to_and_fro.iter().collect();
-    let found: Vec<_> = found
-        .iter()
-        .map(|((one, other), times)| (name(*one), name(*other), **times))
-        .collect();
     assert_eq!(
-        found,
+        undone(&profiled),
         [("text/2", "codes/2", 50), ("codes/2", "text/2", 49)]
     );
 }
@@ -258,13 +260,10 @@ later(Time0, Time) :- parse_time(Time0, Stamp0), Stamp is Stamp0+60, format_time
     assert_eq!((place.bound_in, place.bound_out), (0, 60));
     assert_eq!((text.distinct_in, stamp.distinct_in), (1, 60));
     // Each text but the last is parsed, which gives the stamp that it was made of.
-    let name = |of: u32| profiled.trace.predicate_name(of);
-    let found: Vec<_> = profiled.profile.values.to_and_fro.iter().collect();
-    let found: Vec<_> = found
-        .iter()
-        .map(|((one, other), times)| (name(*one), name(*other), **times))
-        .collect();
-    assert_eq!(found, [("system:format_time/3", "date:parse_time/2", 59)]);
+    assert_eq!(
+        undone(&profiled),
+        [("system:format_time/3", "date:parse_time/2", 59)]
+    );
 }
 
 /// The first calls of a goal are looked at, then some that follow one another.

@@ -76,15 +76,33 @@ pub enum Change {
     Free(Spot, Goal),
 }
 
+/// What a change is made to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject<'c> {
+    /// All clauses of a predicate.
+    Predicate(&'c Written),
+    /// The clause at a line.
+    Clause(&'c Spot),
+}
+
 impl Change {
     /// The file that is changed, as the trace names it.
     #[must_use]
     pub fn file(&self) -> &str {
+        match self.subject() {
+            Subject::Predicate(of) => &of.file,
+            Subject::Clause(at) => &at.file,
+        }
+    }
+
+    /// What is changed.
+    #[must_use]
+    pub fn subject(&self) -> Subject<'_> {
         match self {
             Self::Table(of)
             | Self::CommitFirst(of)
             | Self::CommitLast(of)
-            | Self::ArgumentFirst(of) => &of.file,
+            | Self::ArgumentFirst(of) => Subject::Predicate(of),
             Self::Before(at, ..)
             | Self::Behind(at, ..)
             | Self::EarlyTests(at)
@@ -96,7 +114,7 @@ impl Change {
             | Self::RuleModes(at, _)
             | Self::Once(at, _)
             | Self::Without(at, _)
-            | Self::Free(at, _) => &at.file,
+            | Self::Free(at, _) => Subject::Clause(at),
         }
     }
 }
@@ -229,6 +247,7 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             });
             change.into_iter().collect()
         }
+        Cause::CollectedToTest => spot.map(Change::Exists).into_iter().collect(),
         Cause::CollectedForFirst => spot.map(Change::First).into_iter().collect(),
         Cause::Flushes => left_out(Change::Without).into_iter().collect(),
         Cause::Hottest => left_out(Change::Free).into_iter().collect(),
@@ -297,13 +316,8 @@ pub fn state(analysis: &Analysis, change: &Change) -> State {
         return State::None;
     };
     let evidence = Evidence::of(analysis);
-    let mut infos = (0..).zip(analysis.trace.predicates());
-    let tabled = infos.find(|(_, info)| {
-        let declared = &info.declared;
-        let file = declared.file.and_then(|file| analysis.trace.file(file));
-        declared.name == of.name && declared.arity == of.arity && file == Some(of.file.as_str())
-    });
-    tabled.map_or(State::None, |(index, _)| effects::state(&evidence, index))
+    let tabled = analysis.predicate_in(&of.file, &of.name, of.arity);
+    tabled.map_or(State::None, |index| effects::state(&evidence, index))
 }
 
 fn goal(analysis: &Analysis, predicate: PredicateIndex) -> Option<Goal> {

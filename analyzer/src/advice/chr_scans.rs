@@ -40,9 +40,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     });
     let files: BTreeSet<u32> = compiled.collect();
     let findings = files.into_iter().filter_map(|file| {
-        let name = trace.file(file)?;
-        let text = fs::read_to_string(evidence.analysis.locate(name)).ok()?;
-        let constraints = chr_text::declared(&clause_text::clauses(&text));
+        let constraints = declared(evidence.analysis, trace.file(file)?);
         finding(evidence, file, &constraints)
     });
     findings.collect()
@@ -108,11 +106,7 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[Declared]) -> Option<F
     };
     let trace = &evidence.analysis.trace;
     let needs = without_modes.iter().filter_map(|one| {
-        let posted = evidence.predicates().find(|(_, info, _)| {
-            let declared = &info.declared;
-            declared.file == Some(file) && declared.name == one.name && declared.arity == one.arity
-        });
-        let (index, ..) = posted?;
+        let index = posted(evidence.analysis, trace.file(file)?, one)?;
         let is_known = trace.with_values().contains(&index);
         (!is_known).then(|| Need::Values(evidence.name(index).to_owned()))
     });
@@ -146,20 +140,23 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[Declared]) -> Option<F
     })
 }
 
+/// The constraints that a file declares; none if it is not there.
+fn declared(analysis: &Analysis, file: &str) -> Vec<Declared> {
+    let text = fs::read_to_string(analysis.locate(file)).unwrap_or_default();
+    chr_text::declared(&clause_text::clauses(&text))
+}
+
+/// The predicate of a file that posts a constraint.
+fn posted(analysis: &Analysis, file: &str, constraint: &Declared) -> Option<PredicateIndex> {
+    analysis.predicate_in(file, &constraint.name, constraint.arity)
+}
+
 /// Which arguments of the constraints that a file declares were ground in all calls whose values
 /// were looked at. Of a constraint that has an argument declared so, or none that was, nothing.
 pub(super) fn modes(analysis: &Analysis, file: &str) -> Vec<(Declared, Vec<bool>)> {
-    let text = fs::read_to_string(analysis.locate(file)).unwrap_or_default();
-    let constraints = chr_text::declared(&clause_text::clauses(&text));
     let values = analysis.values();
-    let modes = constraints.into_iter().filter_map(|one| {
-        let infos = (0..).zip(analysis.trace.predicates());
-        let mut posted = infos.filter(|(_, info)| {
-            let of = &info.declared;
-            let in_file = of.file.and_then(|file| analysis.trace.file(file)) == Some(file);
-            in_file && of.name == one.name && of.arity == one.arity
-        });
-        let known = values.of(posted.next()?.0)?;
+    let modes = declared(analysis, file).into_iter().filter_map(|one| {
+        let known = values.of(posted(analysis, file, &one)?)?;
         let is_ground = |at: u32| {
             let argument = known.arguments.get(at as usize);
             known.calls > 0 && argument.is_some_and(|of| of.ground_in == known.calls)

@@ -1,6 +1,6 @@
 //! Which constraints of library chr a text declares, and with which modes.
 
-use super::clause_text::{Kind, Token};
+use super::clause_text::{Kind, Token, parts};
 
 /// A constraint that a text declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,21 +28,6 @@ pub(super) fn declared(clauses: &[Vec<Token>]) -> Vec<Declared> {
         _ => Vec::new(),
     };
     clauses.iter().flat_map(of).collect()
-}
-
-/// What is between the commas that are in no brackets.
-fn parts<'a, 't>(tokens: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
-    let mut depth = 0_u32;
-    tokens
-        .split(|token| {
-            match token.kind {
-                Kind::Open { .. } => depth += 1,
-                Kind::Close => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            depth == 0 && token.kind == Kind::Comma
-        })
-        .collect()
 }
 
 /// `name/2`, `name(+int, ?any)` or `name`.

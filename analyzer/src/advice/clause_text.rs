@@ -61,15 +61,33 @@ pub(super) fn head_name<'t>(clause: &[Token<'t>]) -> Option<&'t str> {
     (first.kind == Kind::Atom && first.text != ":-").then_some(first.text)
 }
 
+/// Where the head of a clause ends; `None` for a fact.
+fn neck(clause: &[Token]) -> Option<usize> {
+    let is_neck =
+        |token: &Token| token.kind == Kind::Atom && [":-", "-->", "=>"].contains(&token.text);
+    clause.iter().position(is_neck)
+}
+
 /// What follows the head of a clause. A fact has nothing there, nor has a directive.
 pub(super) fn body<'c, 't>(clause: &'c [Token<'t>]) -> &'c [Token<'t>] {
-    let neck = clause
-        .iter()
-        .position(|token| token.text == ":-" || token.text == "-->");
-    match neck {
+    match neck(clause) {
         Some(at) if at > 0 => &clause[at + 1..],
         _ => &[],
     }
+}
+
+/// What is between the commas that are in no brackets.
+pub(super) fn parts<'c, 't>(tokens: &'c [Token<'t>]) -> Vec<&'c [Token<'t>]> {
+    let mut depth = 0_u32;
+    let parts = tokens.split(|token| {
+        match token.kind {
+            Kind::Open { .. } => depth += 1,
+            Kind::Close => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && token.kind == Kind::Comma
+    });
+    parts.collect()
 }
 
 /// Reads a text from its beginning.
@@ -249,9 +267,7 @@ impl<'t> Written<'t> {
 
     /// The variables of the head of its clause.
     pub(super) fn head_variables(&self) -> Vec<&'t str> {
-        let is_neck = |at: &usize| [":-", "-->", "=>"].iter().any(|neck| self.is(*at, neck));
-        let neck = (0..self.tokens.len()).find(is_neck);
-        self.variables_in(0..neck.unwrap_or(0))
+        self.variables_in(0..neck(self.tokens).unwrap_or(0))
     }
 
     /// The arguments of the goal.
@@ -265,21 +281,14 @@ impl<'t> Written<'t> {
 
     /// The parts of a range between the commas that are in no brackets of it.
     fn parts(&self, range: Range<usize>) -> Vec<Range<usize>> {
-        let mut parts = Vec::new();
-        let (mut begin, mut at) = (range.start, range.start);
-        while at < range.end {
-            match self.tokens[at].kind {
-                Kind::Open { .. } => at = self.after_bracket(at),
-                Kind::Comma => {
-                    parts.push(begin..at);
-                    at += 1;
-                    begin = at;
-                }
-                _ => at += 1,
-            }
-        }
-        parts.push(begin..range.end);
-        parts
+        let mut begin = range.start;
+        let parts = parts(&self.tokens[range]).into_iter().map(|part| {
+            let end = begin + part.len();
+            let part = begin..end;
+            begin = end + 1;
+            part
+        });
+        parts.collect()
     }
 
     /// The atoms in an argument of the goal, which is counted from 0.
@@ -447,6 +456,18 @@ mod tests {
             }
         };
         one("test").fails_with(&one("dear"))
+    }
+
+    #[test]
+    fn bodies_of_clauses() {
+        let text = "a(x).\nb :- c.\nd --> e.\nf, g => h.\n:- i.\n";
+        let clauses = clauses(text);
+        let bodies = clauses.iter().map(|clause| body(clause));
+        let bodies: Vec<Vec<&str>> = bodies
+            .map(|body| body.iter().map(|token| token.text).collect())
+            .collect();
+        let expected: [&[&str]; 6] = [&[], &["c", "."], &["e", "."], &["h", "."], &[], &[]];
+        assert_eq!(bodies, expected);
     }
 
     #[test]

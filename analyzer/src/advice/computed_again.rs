@@ -1,7 +1,6 @@
 //! Calls that were made before with the same arguments and had the same result, as the values of
 //! arguments show.
 
-use super::effects::State;
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, effects};
 use crate::text::count;
@@ -35,7 +34,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 >= LEAST_NS;
         if !is_repeated
             || evidence.is_tabled(predicate)
-            || effects::state(evidence, predicate) == State::Effects
+            || effects::does_more(evidence, predicate)
         {
             return None;
         }

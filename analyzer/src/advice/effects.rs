@@ -6,7 +6,7 @@ use std::fs;
 
 use portmortem_tracer::format::ENGINE_HOME;
 
-use super::clause_text::{self, Kind, Token, Written};
+use super::clause_text::{self, Kind, Token};
 use super::evidence::{Evidence, reached};
 use super::source;
 use crate::calls::behaviour::Span;
@@ -210,17 +210,27 @@ pub enum State {
     Effects,
 }
 
-impl State {
-    /// Whether a result that is kept may be a wrong one.
-    #[must_use]
-    pub fn is_seen(&self) -> bool {
-        matches!(self, Self::Changed | Self::Effects)
-    }
+/// A predicate of the program with all that it calls.
+fn below(evidence: &Evidence, predicate: PredicateIndex) -> BTreeSet<PredicateIndex> {
+    reached([predicate], |one| evidence.callees_of(one))
+}
+
+/// Whether a predicate does more than compute, or something that it calls does.
+pub(super) fn does_more(evidence: &Evidence, predicate: PredicateIndex) -> bool {
+    let mut below = below(evidence, predicate).into_iter();
+    below.any(|one| has_effects(evidence, one))
+}
+
+/// Whether a result of a predicate that is kept may be a wrong one: it, or something that it calls,
+/// does more than compute, or reads clauses that changed between its calls.
+pub(super) fn depends_on_more(evidence: &Evidence, predicate: PredicateIndex) -> bool {
+    let below = below(evidence, predicate);
+    below.iter().any(|&one| has_effects(evidence, one)) || change_under(evidence, predicate, &below)
 }
 
 /// That of a predicate of the program, with all that it calls.
 pub(super) fn state(evidence: &Evidence, predicate: PredicateIndex) -> State {
-    let below = reached([predicate], |one| evidence.callees_of(one));
+    let below = below(evidence, predicate);
     if below.iter().any(|&one| has_effects(evidence, one)) {
         return State::Effects;
     }
@@ -322,13 +332,9 @@ fn in_source(evidence: &Evidence, predicate: PredicateIndex) -> bool {
         let mut callees = evidence.callees_of(predicate);
         return callees.any(|callee| is_to_stream_or_text(&infos[callee as usize]));
     };
-    let own = (0..).zip(infos);
-    let own = own.filter(|&(index, _)| evidence.is_of_program(index));
-    let own: BTreeSet<&str> = own.map(|(_, info)| info.declared.name.as_str()).collect();
     let clauses = clause_text::clauses(&text);
-    clauses
-        .iter()
-        .any(|clause| do_more_in(clause_text::body(clause), |name| own.contains(name)))
+    let mut bodies = clauses.iter().map(|clause| clause_text::body(clause));
+    bodies.any(|body| do_more_in(body, |name| evidence.is_name_of_program(name)))
 }
 
 /// Whether the clauses of one of these predicates changed while a predicate was called, so that its
@@ -370,14 +376,14 @@ fn changes(evidence: &Evidence, during: Span) -> BTreeSet<Option<String>> {
             .sites()
             .find(|goal| goal.callee == callee && goal.site == site);
         let texts = site.and_then(|site| {
-            let text = fs::read_to_string(evidence.analysis.locate(site.file()?)).ok()?;
-            let clauses = clause_text::clauses(&text);
-            let name = evidence.foreign_name(callee)?;
-            let goals = Written::all(&clauses, site.line()?, name);
-            let named = goals
-                .iter()
-                .map(|goal| changed_by(goal.rest()).map(str::to_owned));
-            Some(named.collect::<Vec<_>>())
+            source::at_site(evidence.analysis, site, |goals| {
+                let named = goals.iter().map(|goal| changed_by(goal.rest()));
+                Some(
+                    named
+                        .map(|name| name.map(str::to_owned))
+                        .collect::<Vec<_>>(),
+                )
+            })
         });
         match texts {
             Some(named) if !named.is_empty() => named,
@@ -405,6 +411,5 @@ fn changed_by<'t>(mut rest: &[Token<'t>]) -> Option<&'t str> {
 /// Whether clauses of a predicate are known to change: it is declared so, or its file has none.
 fn is_dynamic(evidence: &Evidence, predicate: PredicateIndex) -> bool {
     let info = evidence.analysis.trace.predicates().get(predicate as usize);
-    info.is_some_and(|info| info.declared.file.is_none())
-        || source::is_declared_dynamic(evidence.analysis, predicate)
+    info.is_some_and(|info| info.declared.file.is_none()) || evidence.is_declared_dynamic(predicate)
 }

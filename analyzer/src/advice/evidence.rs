@@ -33,6 +33,10 @@ pub(super) struct Evidence<'a> {
     callees: OnceCell<BTreeMap<PredicateIndex, BTreeSet<PredicateIndex>>>,
     /// Predicates of the program that others called, by name.
     called_back: OnceCell<BTreeMap<&'a str, BTreeSet<PredicateIndex>>>,
+    /// See [`source::declared_dynamic`], once that was asked for.
+    dynamic: OnceCell<BTreeSet<String>>,
+    /// Names of predicates of the program, once that was asked for.
+    names: OnceCell<BTreeSet<&'a str>>,
     /// Modules of the program: those that its source files define predicates of, and `user`.
     modules: BTreeSet<&'a str>,
 }
@@ -70,6 +74,8 @@ impl<'a> Evidence<'a> {
             effects: RefCell::default(),
             callees: OnceCell::new(),
             called_back: OnceCell::new(),
+            dynamic: OnceCell::new(),
+            names: OnceCell::new(),
             modules: modules.chain(["user"]).collect(),
             analysis,
             clauses,
@@ -179,6 +185,26 @@ impl<'a> Evidence<'a> {
         info.is_some_and(|info| {
             info.is_called_by_program() && self.modules.contains(info.declared.module.as_str())
         })
+    }
+
+    /// Whether a predicate of the program has that name.
+    pub(super) fn is_name_of_program(&self, name: &str) -> bool {
+        let names = self.names.get_or_init(|| {
+            let own = self.predicates();
+            let own = own.filter(|&(index, ..)| self.is_of_program(index));
+            own.map(|(_, info, _)| info.declared.name.as_str())
+                .collect()
+        });
+        names.contains(name)
+    }
+
+    /// Whether a source file of the program declares a predicate of this name dynamic.
+    pub(super) fn is_declared_dynamic(&self, predicate: PredicateIndex) -> bool {
+        let declared = self
+            .dynamic
+            .get_or_init(|| source::declared_dynamic(self.analysis));
+        let info = self.analysis.trace.predicates().get(predicate as usize);
+        info.is_some_and(|info| declared.contains(&info.declared.name))
     }
 
     /// Whether its answers are kept in tables.

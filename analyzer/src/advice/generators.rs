@@ -186,7 +186,7 @@ fn by_test(
                  directly after what it needs."
             );
             let computes = evidence.callees_of(generator.callee).next().is_some()
-                && !effects::state(evidence, generator.callee).is_seen();
+                && !effects::depends_on_more(evidence, generator.callee);
             match computes {
                 true => format!(
                     "{remedy} What {from} computes each time anew can be computed once (:- table)."

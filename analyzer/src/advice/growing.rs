@@ -158,7 +158,9 @@ fn remedy(evidence: &Evidence, predicate: PredicateIndex) -> (String, Certainty)
     let info = evidence.analysis.trace.predicates().get(predicate as usize);
     let name = info.map_or("", |info| info.declared.name.as_str());
     let calls_nothing = evidence.goals_of(predicate).next().is_none();
-    let is_table = calls_nothing && source::may_have_many_clauses(evidence.analysis, predicate);
+    let is_table = calls_nothing
+        && (evidence.is_declared_dynamic(predicate)
+            || source::may_have_many_clauses(evidence.analysis, predicate));
     let text = match name {
         _ if evidence.is_of_program(predicate) && is_table => {
             "each call looks at more clauses than the one before. Give it a first argument that the engine can look up: an atom or a number \

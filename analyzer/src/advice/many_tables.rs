@@ -1,5 +1,5 @@
-//! Tables that a tabled predicate fills for its own calls, of which nobody else asked for more than
-//! a few.
+//! Tables that a tabled predicate fills for its own calls: other predicates ask for a few of them
+//! at most.
 
 use super::evidence::Evidence;
 use super::{Cause, Certainty, Finding};

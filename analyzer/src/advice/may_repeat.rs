@@ -95,7 +95,7 @@ pub(super) fn recursive(evidence: &Evidence) -> Option<PredicateIndex> {
             && recursion.calls >= LEAST
             && recursion.is_a_tree()
             && figures.inclusive_work_ticks >= enough
-            && !effects::state(evidence, index).is_seen()
+            && !effects::depends_on_more(evidence, index)
             && !source::is_grammar(evidence.analysis, index)
     });
     let dearest = calling_itself
@@ -114,5 +114,5 @@ fn computes(evidence: &Evidence, predicate: PredicateIndex) -> bool {
     let below = reached(evidence.callees_of(predicate), |index| {
         evidence.callees_of(index)
     });
-    !below.contains(&predicate) && !effects::state(evidence, predicate).is_seen()
+    !below.contains(&predicate) && !effects::depends_on_more(evidence, predicate)
 }

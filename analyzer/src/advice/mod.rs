@@ -49,7 +49,7 @@ use serde::Serialize;
 
 use crate::Analysis;
 use crate::trace::PredicateIndex;
-pub use change::{Change, Goal, Spot, Written, changes, collected, state};
+pub use change::{Change, Goal, Spot, Subject, Written, changes, collected, state};
 pub use effects::State;
 use evidence::Evidence;
 pub use ignored::Ignored;
@@ -339,14 +339,10 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         walked::find,
     ];
     let mut all: Vec<Finding> = looked_for.iter().flat_map(|find| find(&evidence)).collect();
-    let tested = all.iter().filter(|one| one.cause == Cause::CollectedToTest);
-    let tested: Vec<Place> = tested.map(|one| one.place.clone()).collect();
-    // Nor that what need not be counted is more at each call.
-    all.retain(|one| one.cause != Cause::GrowingCalls || !tested.contains(&one.place));
-    let growing = all.iter().filter(|one| one.cause == Cause::GrowingCalls);
-    let growing: Vec<Place> = growing.map(|one| one.place.clone()).collect();
+    // That it need not be counted says more of a goal than that there is more at each call.
+    leave_out(&mut all, Cause::GrowingCalls, Cause::CollectedToTest);
     // That its calls grow says more of a goal than that they are long.
-    all.retain(|one| one.cause != Cause::WalkedAgain || !growing.contains(&one.place));
+    leave_out(&mut all, Cause::WalkedAgain, Cause::GrowingCalls);
     constraints_say_more(analysis, &mut all);
     let is_worth_it = |finding: &Finding| {
         let share = finding.cost_ticks as f64 / evidence.total_ticks.max(1) as f64;
@@ -377,6 +373,13 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         is_new
     });
     findings
+}
+
+/// Leaves out what one cause says of places of which another one says more.
+fn leave_out(all: &mut Vec<Finding>, cause: Cause, says_more: Cause) {
+    let said = all.iter().filter(|one| one.cause == says_more);
+    let said: Vec<Place> = said.map(|one| one.place.clone()).collect();
+    all.retain(|one| one.cause != cause || !said.contains(&one.place));
 }
 
 /// What constraints say of a goal or predicate is why it generates, grows or works so long: that it

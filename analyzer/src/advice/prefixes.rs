@@ -52,11 +52,14 @@ fn finding(
         .filter_map(|goal| goal.line())
         .map(|line| line.to_string())
         .collect();
-    let table = match effects::state(evidence, predicate).is_seen() {
+    if repeated == 0 {
+        return None;
+    }
+    let table = match effects::depends_on_more(evidence, predicate) {
         true => String::new(),
         false => format!("; or table {name}"),
     };
-    (repeated > 0).then(|| Finding {
+    Some(Finding {
         cause: Cause::RepeatedPrefix,
         place: evidence.place(predicate),
         cost_ticks,

@@ -17,7 +17,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             if arguments.cut_short || repeated < figures.calls / 100 * LEAST_SHARE || repeated == 0 {
                 return None;
             }
-            if evidence.is_tabled(predicate) || effects::state(evidence, predicate).is_seen() {
+            if evidence.is_tabled(predicate) || effects::depends_on_more(evidence, predicate) {
                 return None;
             }
             let name = evidence.name(predicate);

@@ -32,36 +32,32 @@ pub(super) fn is_grammar(analysis: &Analysis, predicate: PredicateIndex) -> bool
     of_predicate(analysis, predicate).is_some_and(|text| text.contains("-->"))
 }
 
-/// Whether a source file of the program declares a predicate of this name dynamic.
-pub(super) fn is_declared_dynamic(analysis: &Analysis, predicate: PredicateIndex) -> bool {
-    let infos = analysis.trace.predicates();
-    let Some(info) = infos.get(predicate as usize) else {
-        return false;
-    };
-    let files: BTreeSet<u32> = infos.iter().filter_map(|info| info.declared.file).collect();
-    let name = &info.declared.name;
-    let mut files = files
+/// The words in declarations of dynamic predicates, in all source files of the program: names of
+/// predicates, and numbers.
+pub(super) fn declared_dynamic(analysis: &Analysis) -> BTreeSet<String> {
+    let infos = analysis.trace.predicates().iter();
+    let files: BTreeSet<u32> = infos.filter_map(|info| info.declared.file).collect();
+    let files = files
         .into_iter()
         .filter_map(|file| analysis.trace.file(file));
-    files.any(|file| {
-        if !analysis.is_of_program(file) {
-            return false;
-        }
+    let mut declared = BTreeSet::new();
+    for file in files.filter(|file| analysis.is_of_program(file)) {
         let text = fs::read_to_string(analysis.locate(file)).unwrap_or_default();
-        let mut declarations = text.split(":- dynamic").skip(1);
-        declarations.any(|rest| {
+        for rest in text.split(":- dynamic").skip(1) {
             let names = rest.split_once(".\n").map_or(rest, |(names, _)| names);
-            let mut words = names.split(|c: char| !c.is_alphanumeric() && c != '_');
-            words.any(|word| word == name)
-        })
-    })
+            let words = names.split(|c: char| !c.is_alphanumeric() && c != '_');
+            declared.extend(words.map(str::to_owned));
+        }
+    }
+    declared
 }
 
 /// So few clauses are looked at in no time.
 const FEW_CLAUSES: usize = 8;
 
-/// Whether a predicate may have more clauses at each call, or so many that a call may look at ever
-/// more of them. A predicate of which its file has no clause gets them while the program runs.
+/// Whether a predicate that is not declared dynamic may have more clauses at each call, or so many
+/// that a call may look at ever more of them. A predicate of which its file has no clause gets them
+/// while the program runs.
 pub(super) fn may_have_many_clauses(analysis: &Analysis, predicate: PredicateIndex) -> bool {
     let Some(info) = analysis.trace.predicates().get(predicate as usize) else {
         return false;
@@ -77,7 +73,7 @@ pub(super) fn may_have_many_clauses(analysis: &Analysis, predicate: PredicateInd
         .iter()
         .filter(|clause| clause_text::head_name(clause) == Some(declared.name.as_str()))
         .count();
-    of_predicate == 0 || of_predicate > FEW_CLAUSES || is_declared_dynamic(analysis, predicate)
+    of_predicate == 0 || of_predicate > FEW_CLAUSES
 }
 
 /// What the text of a clause says of a goal and an earlier one.

@@ -1,7 +1,6 @@
 //! Arguments that make no difference to results, so that calls are told apart that are the same, as
 //! the values of arguments show.
 
-use super::effects::State;
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding, effects};
 use crate::text::count;
@@ -31,7 +30,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 && one.varied_same == one.varied
                 && one.greatest_in == 1
         })?;
-        if effects::state(evidence, predicate) == State::Effects {
+        if effects::does_more(evidence, predicate) {
             return None;
         }
         let name = evidence.name(predicate);

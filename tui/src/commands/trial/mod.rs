@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::advice::{
-    Cause, Change, Finding, State, changes, collected, findings, state,
+    Cause, Change, Finding, State, Subject, changes, collected, findings, state,
 };
 use portmortem_analyzer::export::json::Escaped;
 use serde_json::{Value, json};
@@ -241,23 +241,9 @@ impl Trial {
 
     /// What it is for: of changes of one finding, those of one predicate or place are alternatives.
     fn purpose(&self) -> (&str, &Path, String) {
-        let of = match &self.change {
-            Change::Table(of)
-            | Change::CommitFirst(of)
-            | Change::CommitLast(of)
-            | Change::ArgumentFirst(of) => format!("{}/{}", of.name, of.arity),
-            Change::Before(at, ..)
-            | Change::Behind(at, ..)
-            | Change::EarlyTests(at)
-            | Change::Exists(at)
-            | Change::First(at)
-            | Change::FirstFail(at)
-            | Change::Bisect(at)
-            | Change::ConstraintsFirst(at, ..)
-            | Change::RuleModes(at, _)
-            | Change::Once(at, _)
-            | Change::Without(at, _)
-            | Change::Free(at, _) => format!("line {}", at.line),
+        let of = match self.change.subject() {
+            Subject::Predicate(of) => format!("{}/{}", of.name, of.arity),
+            Subject::Clause(at) => format!("line {}", at.line),
         };
         (&self.finding, &self.file, of)
     }
@@ -338,16 +324,7 @@ fn trials(
     for (change, ticks) in collected(analysis) {
         let share = part(ticks, whole.work_ticks);
         if share >= runs.args.least {
-            let is_there = |one: &&Finding| {
-                let file = one.place.file.as_deref();
-                one.cause == Cause::CollectedToTest
-                    && matches!(&change, Change::Exists(at)
-                        if Some(at.file.as_str()) == file && Some(at.line) == one.place.line)
-            };
-            let title = match found.iter().find(is_there) {
-                Some(finding) => &finding.title,
-                None => "all solutions are collected to see whether there is one",
-            };
+            let title = "all solutions are collected to see whether there is one";
             ask(title, share, change);
         }
     }
@@ -393,13 +370,10 @@ fn trials(
             verdict,
         });
     }
-    let has_trial = |(one, changes): &&(&Finding, Vec<Change>)| {
-        let mut trials = trials.iter();
-        trials.any(|trial| trial.finding == one.title || changes.contains(&trial.change))
-    };
+    let is_tried = |changes: &[Change]| trials.iter().any(|trial| changes.contains(&trial.change));
     let others = of_findings
         .iter()
-        .filter(|one| one.0.cause != Cause::Hottest && !has_trial(one));
+        .filter(|(one, changes)| one.cause != Cause::Hottest && !is_tried(changes));
     let unmechanical = others.map(|(one, _)| {
         let share = part(one.cost_ticks, whole.work_ticks);
         (one.title.clone(), share)
