@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
@@ -22,17 +22,32 @@ use crate::index::{self, Index, IndexError};
 use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
 use crate::progress::Progress;
+use crate::replay::growing::{Growing, Grown, Stopped};
 use crate::replay::{self, ReplayOptions};
 use crate::scope::{Filters, FocusOn, Scope};
 use crate::sources;
 use crate::tables::{OUTSIDE, ROOT, Tables};
 use crate::timeline::Pyramids;
 use crate::trace::{Center, PredicateIndex, Trace, TraceError};
-use crate::walk::Trail;
+use crate::walk::{STRIDE, Trail};
 
 /// Traces of more bytes get an index in memory if there is none beside them, so that every event is
 /// near.
 const LARGE: u64 = 4 << 20;
+
+/// The replay of a trace that is still being recorded, as far as it has come: it goes on from there
+/// when the trace has grown. Nothing is replayed yet by default.
+#[derive(Debug, Default)]
+pub struct SoFar(Mutex<Option<Growing>>);
+
+impl SoFar {
+    fn go_on(&self, trace: &Trace, options: &ReplayOptions) -> Result<Grown, Stopped> {
+        let mut so_far = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        so_far
+            .get_or_insert_with(|| Growing::new(trace, STRIDE))
+            .go_on(trace, options)
+    }
+}
 
 /// A trace and the figures of what is looked at. It never changes.
 #[derive(Debug)]
@@ -135,6 +150,37 @@ impl Analysis {
         trace.check_whole(path)?;
         let filters = Filters::default();
         Ok(Self::new(Arc::new(trace), path, filters, profile))
+    }
+
+    /// As [`Self::explored`]. Of a trace that is still being recorded only what is new is read,
+    /// unless filters are set.
+    #[must_use]
+    pub fn followed(
+        trace: Arc<Trace>,
+        path: &Path,
+        filters: Filters,
+        so_far: &SoFar,
+        progress: &Progress,
+    ) -> Option<Self> {
+        if trace.end().is_some() || !filters.is_everything() {
+            return Self::explored(trace, path, filters, progress);
+        }
+        let options = ReplayOptions {
+            progress: Some(progress.counter()),
+            cancel: Some(progress.stop_flag()),
+            ..ReplayOptions::default()
+        };
+        match so_far.go_on(&trace, &options) {
+            Ok(grown) => {
+                let trail = Trail::new(&trace, &grown.checkpoints);
+                Some(Self {
+                    scanned: Some(trail),
+                    ..Self::new(trace, path, filters, grown.profile)
+                })
+            }
+            Err(Stopped::Cancelled) => None,
+            Err(Stopped::InOnePiece) => Self::explored(trace, path, filters, progress),
+        }
     }
 
     /// All that screens show, moments, too. `None` if it was cancelled.

@@ -60,7 +60,7 @@ pub mod trace;
 pub mod values;
 pub mod walk;
 
-pub use analysis::Analysis;
+pub use analysis::{Analysis, SoFar};
 pub use export::Exporter;
 pub use figures::profile::Profile;
 pub use progress::Progress;

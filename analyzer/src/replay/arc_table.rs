@@ -35,7 +35,7 @@ const FREE: Entry = Entry {
 };
 
 /// All arcs from places. At most three quarters of the entries are in use.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct ArcTable {
     entries: Vec<Entry>,
     used: usize,

@@ -1,9 +1,10 @@
 //! Where the replay books counts and time: on the arcs between calling contexts.
 //!
 //! A *place* is where a box stands: a context (the distinct predicates on its chain, see
-//! [`crate::figures::contexts`]), its own predicate, and its cost centre. An *arc* is a call from a place, by a
-//! site or by none that is known; it leads to a place. A box books everything on the arc by which it was
-//! entered, so an event touches one record. All tables are sums over arcs, made at the end.
+//! [`crate::figures::contexts`]), its own predicate, and its cost centre. An *arc* is a call from a
+//! place, by a site or by none that is known; it leads to a place. A box books everything on the
+//! arc by which it was entered, so an event touches one record. All tables are sums over arcs, made
+//! at the end.
 //!
 //! Time of a box `y` of `q`, entered by arc `a`, is booked when its activation ends:
 //!
@@ -47,7 +48,8 @@ pub(super) struct CallArc {
     pub(super) from: PlaceId,
     /// Its boxes are the outermost of their predicate.
     pub(super) extends: bool,
-    /// Greatest height of the choice stack with such a box on top, relative to where the chunk began.
+    /// Greatest height of the choice stack with such a box on top, relative to where the chunk
+    /// began.
     pub(super) height: i64,
     /// Its record of all figures, and that of usual chains; [`NONE`]: nothing is booked there.
     figures: u32,
@@ -76,6 +78,27 @@ pub(super) struct Entry {
     pub(super) outermost: bool,
 }
 
+/// How numbers of names change when predicates are declared: what stands for no predicate is
+/// numbered after them, and goals after that ([`Callable`]).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Numbers {
+    /// What stood for no predicate.
+    begin: u32,
+    /// So many predicates are new.
+    by: u32,
+}
+
+impl Numbers {
+    /// The number of what had this one.
+    pub(super) fn callable(self, before: Callable) -> Callable {
+        match before {
+            NONE => NONE,
+            before if before >= self.begin => before + self.by,
+            before => before,
+        }
+    }
+}
+
 /// The height of an arc no box of which was ever on the choice stack.
 pub(super) const NEVER: i64 = i64::MIN;
 
@@ -84,22 +107,23 @@ pub(super) const NEVER: i64 = i64::MIN;
 pub(super) struct Place {
     /// Of its boxes; for a place where a chunk begins, [`Books::begin`].
     pub(super) predicate: PredicateIndex,
-    /// The cost centre of its boxes: that of the predicate, or else of where it was called. [`NONE`]: outside of all;
-    /// [`Books::begin`]: that of the boxes that a chunk begins in.
+    /// The cost centre of its boxes: that of the predicate, or else of where it was called.
+    /// [`NONE`]: outside of all; [`Books::begin`]: that of the boxes that a chunk begins in.
     pub(super) center: PredicateIndex,
-    /// The first place of the same context and predicate: places of a row of the call tree differ by centre only.
+    /// The first place of the same context and predicate: places of a row of the call tree differ
+    /// by centre only.
     pub(super) row: PlaceId,
     /// The last row of its context: its own, unless recursive.
     pub(super) context: PlaceId,
-    /// The context without its last predicate; of a recursive place, its context. [`NONE`] where a chunk
-    /// begins, or no box is active.
+    /// The context without its last predicate; of a recursive place, its context. [`NONE`] where a
+    /// chunk begins, or no box is active.
     pub(super) above: PlaceId,
 }
 
 /// Places, arcs and what is booked on them: of a chunk, or of everything joined so far.
 ///
 /// A place without any above, called a *root*, is where a chunk begins, or stands for no box.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Books {
     pub(super) places: Vec<Place>,
     pub(super) arcs: Vec<CallArc>,
@@ -117,7 +141,8 @@ pub(super) struct Books {
     centers: Arc<[Center]>,
     /// By [`Callable`].
     called: Arc<[Called]>,
-    /// Self time, in ticks, that hidden boxes of another centre had on behalf of a box: from its place to theirs.
+    /// Self time, in ticks, that hidden boxes of another centre had on behalf of a box: from its
+    /// place to theirs.
     pub(super) elsewhere: FxHashMap<(PlaceId, PlaceId), u64>,
     /// What hidden boxes did, by the place of the visible ones whose work that is.
     pub(super) hidden: FxHashMap<PlaceId, HiddenFigures>,
@@ -308,12 +333,14 @@ impl Books {
         place
     }
 
-    /// Where the work of a hidden box of `predicate` is that is called at a place: there, in its own centre.
+    /// Where the work of a hidden box of `predicate` is that is called at a place: there, in its
+    /// own centre.
     pub(super) fn place_of_hidden(&mut self, from: PlaceId, predicate: PredicateIndex) -> PlaceId {
         self.place_in_center(from, self.center_below(from, predicate))
     }
 
-    /// Where a box of a predicate of a context stands, called in a centre, from which nothing but that is known.
+    /// Where a box of a predicate of a context stands, called in a centre, from which nothing but
+    /// that is known.
     pub(super) fn place_in(
         &mut self,
         context: PlaceId,
@@ -359,6 +386,44 @@ impl Books {
     /// What hidden boxes did whose work is that of boxes at a place.
     pub(super) fn hidden(&mut self, place: PlaceId) -> &mut HiddenFigures {
         self.hidden.entry(place).or_default()
+    }
+
+    /// Whether no box is of an unknown predicate, which is numbered after the others.
+    pub(super) fn knows_all(&self) -> bool {
+        let unknown = self.begin.checked_sub(1);
+        let mut places = self.places.iter();
+        places.all(|place| Some(place.predicate) != unknown)
+    }
+
+    /// Names were declared since: predicates, which are numbered after those of before, and goals.
+    /// `scope` has all.
+    pub(super) fn renumber(&mut self, scope: &Scope) -> Numbers {
+        let numbers = Numbers {
+            begin: self.begin,
+            by: scope.centers.len() as u32 - self.begin,
+        };
+        self.begin += numbers.by;
+        self.centers = Arc::clone(&scope.centers);
+        self.called = Arc::clone(&scope.called);
+        self.waiting = scope.waiting();
+        if numbers.by == 0 {
+            return numbers;
+        }
+        self.routes = Routes::default();
+        for place in &mut self.places {
+            place.predicate = numbers.callable(place.predicate);
+            self.routes.add_place(place.predicate);
+        }
+        self.arc_ids = ArcTable::default();
+        for ((arc, usual), id) in self.arcs.iter_mut().zip(&mut self.usual).zip(0..) {
+            arc.predicate = numbers.callable(arc.predicate);
+            arc.callable = numbers.callable(arc.callable);
+            (usual.predicate, usual.callable) = (arc.predicate, arc.callable);
+            if arc.from != NONE {
+                self.arc_ids.insert(arc.from, arc.callable, id);
+            }
+        }
+        numbers
     }
 
     /// Takes over the books of whole streams, if nothing is booked here yet. Returns false if they

@@ -14,7 +14,7 @@ pub(super) type BoxId = u32;
 pub(super) type RootId = u32;
 
 /// A box for which the engine keeps one frame.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct PhysicalBox {
     /// Its caller. [`NONE`]: unknown.
     pub(super) parent: BoxId,
@@ -212,7 +212,7 @@ pub(super) fn logical(boxed: &PhysicalBox) -> impl Iterator<Item = (ArcId, u64)>
 }
 
 /// All boxes of a chunk.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Boxes {
     boxes: Vec<PhysicalBox>,
     /// The first box to be used again; the others follow by parent links. [`NONE`]: there is none.

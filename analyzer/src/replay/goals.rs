@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::books::Numbers;
 use crate::trace::Callable;
 
 /// The outermost box of each goal, by its depth on the active chain.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Goals {
     depths: FxHashMap<Callable, i64>,
     /// The same, in the order of depths. There are no more than there are goals.
@@ -29,6 +30,17 @@ impl Goals {
         while let Some((_, goal)) = self.stack.pop_if(|&mut (at, _)| at >= depth) {
             self.depths.remove(&goal);
         }
+    }
+
+    /// They have other numbers.
+    pub(super) fn renumber(&mut self, numbers: Numbers) {
+        for (_, goal) in &mut self.stack {
+            *goal = numbers.callable(*goal);
+        }
+        let depths = self.depths.drain();
+        self.depths = depths
+            .map(|(goal, depth)| (numbers.callable(goal), depth))
+            .collect();
     }
 }
 

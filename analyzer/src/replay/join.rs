@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::assemble;
-use super::books::{ArcId, Books, CUT, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add};
+use super::books::{
+    ArcId, Books, CUT, Figures, NEVER, NONE, Numbers, OUTCOMES, PlaceId, WayOut, add,
+};
 use super::boxes::{BoxId, RootId, logical};
 use super::choices::{Cause, Failed, Reason, Resumed, Taken, Who};
 use super::chunk::{Before, Chunk, First};
@@ -37,7 +39,7 @@ use GiveUp::Unusual;
 type BlameBefore = (Blame, Option<(u32, Blame)>);
 
 /// The books of the trace, and the stream that is being put together.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Join {
     books: Books,
     /// By predicate: whether its boxes collect solutions.
@@ -75,6 +77,30 @@ impl Join {
     /// A stream begins at `tick`.
     pub(super) fn begin_stream(&mut self, tick: u64) {
         self.state = State::new(tick, self.books.waited());
+    }
+
+    /// The state of the stream, so that another one can begin.
+    pub(super) fn put_away(&mut self) -> State {
+        let mut state = std::mem::replace(&mut self.state, State::new(0, 0));
+        state.put_away(self.books.waited());
+        state
+    }
+
+    /// A stream goes on that was put away.
+    pub(super) fn take_up(&mut self, mut state: State) {
+        state.take_up(self.books.waited());
+        self.state = state;
+    }
+
+    /// Whether all predicates that boxes were of are declared.
+    pub(super) fn knows_all(&self) -> bool {
+        self.books.knows_all()
+    }
+
+    /// Names were declared since ([`Books::renumber`]). No stream is in hand.
+    pub(super) fn renumber(&mut self, scope: &Scope) -> Numbers {
+        self.collectors = Arc::clone(&scope.collectors);
+        self.books.renumber(scope)
     }
 
     /// What the next chunk, whose roots are these, has to know, and could not when it was replayed.

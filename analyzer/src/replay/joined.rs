@@ -1,87 +1,106 @@
 //! Works, joined in their order: their figures, their streams, and their faults.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 use super::chunk::Before;
 use super::join::{GiveUp, Join};
 use super::plan::Work;
 use super::reader::Found;
+use super::state::State;
 use super::work::{Done, Part, Worker, begin_of};
 use crate::figures::StreamFigures;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::{Change, Checkpoint, MOST_BYTES};
 use crate::scope::Scope;
+use crate::trace::{StreamInfo, Trace};
 
 /// Events after which it is seen whether a stream is better replayed in one piece.
 const DEEP_EVENTS: u64 = 1 << 20;
 
-pub(super) struct Joined<'t> {
+#[derive(Debug, Clone)]
+pub(super) struct Joined {
     join: Join,
-    /// The work to be joined next.
-    pub(super) next: usize,
-    /// Chunks that are replayed and cannot be joined yet.
-    pub(super) ready: BTreeMap<usize, Done<'t>>,
     streams: Vec<StreamFigures>,
     found: Found,
-    /// Events of the stream so far, and the number of the next.
-    events: u64,
-    number: u64,
-    /// Time of its last event so far.
-    tick: u64,
+    /// The stream whose state `join` has, and how far it is.
+    current: Option<(u32, Reached)>,
+    /// Streams that were put away before they ended, by id.
+    open: FxHashMap<u32, (State, Reached)>,
     /// Ticks that all streams lasted so far.
     lasted: u64,
     pub(super) checkpoints: Option<Checkpoints>,
-    /// Boxes of the stream that were handed from chunk to chunk, or met in a later one.
-    moved: u64,
-    pub(super) failed: Option<GiveUp>,
 }
 
-#[derive(Debug, Default)]
+/// How far a stream is joined.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reached {
+    /// Events so far, and the number of the next.
+    events: u64,
+    number: u64,
+    /// Time of the last event so far.
+    tick: u64,
+    /// Blocks so far.
+    pub(super) blocks: usize,
+    /// Boxes that were handed from chunk to chunk, or met in a later one.
+    moved: u64,
+}
+
+/// Places where walks can begin.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Checkpoints {
-    pub(super) all: Vec<Checkpoint>,
+    /// By the id of their stream. Blocks are counted from its first one.
+    all: Vec<(u32, Checkpoint)>,
     bytes: usize,
-    /// The stream got too deep.
-    enough: bool,
 }
 
 impl Checkpoints {
-    fn add(&mut self, part: &Part, change: Change) {
-        if part.is_first {
-            self.enough = false;
-        }
+    /// The stacks of a stream changed so since the last one, and so many of its blocks were read.
+    fn add(&mut self, stream: &StreamInfo, part: &Part, change: Change) {
         self.bytes += change.size();
-        self.enough |= self.bytes > MOST_BYTES;
-        if self.enough || part.is_last {
+        if self.bytes > MOST_BYTES || part.is_last {
             return;
         }
-        self.all.push(Checkpoint {
+        let checkpoint = Checkpoint {
             stream: part.stream as u64,
-            block: part.end_block as u64,
+            block: (part.end_block - stream.blocks.start) as u64,
             event: part.next,
             change,
+        };
+        self.all.push((stream.id, checkpoint));
+    }
+
+    /// Where they are in a trace.
+    pub(super) fn in_trace(&self, trace: &Trace) -> Vec<Checkpoint> {
+        let places = self.all.iter().filter_map(|(id, one)| {
+            let streams = trace.streams();
+            let at = streams.binary_search_by_key(id, |stream| stream.id).ok()?;
+            let blocks = &streams[at].blocks;
+            let block = blocks.start + usize::try_from(one.block).ok()?;
+            blocks.contains(&block).then(|| Checkpoint {
+                stream: at as u64,
+                block: block as u64,
+                ..one.clone()
+            })
         });
+        places.collect()
     }
 }
 
-impl<'t> Joined<'t> {
+impl Joined {
     pub(super) fn new(scope: &Scope, checkpoints: Option<Checkpoints>) -> Self {
         Self {
             join: Join::new(scope),
-            next: 0,
-            ready: BTreeMap::new(),
             streams: Vec::new(),
             found: Found::default(),
-            events: 0,
-            number: 0,
-            tick: 0,
+            current: None,
+            open: FxHashMap::default(),
             lasted: 0,
             checkpoints,
-            moved: 0,
-            failed: None,
         }
     }
 
-    pub(super) fn into_profile(self) -> Profile {
+    pub(super) fn into_profile(mut self) -> Profile {
+        self.streams.sort_by_key(|figures| figures.stream);
         Profile {
             violations: self.found.violations,
             violation_count: self.found.violation_count,
@@ -91,13 +110,14 @@ impl<'t> Joined<'t> {
     }
 
     /// Joins the chunk of a work.
-    pub(super) fn add(
+    pub(super) fn add<'t>(
         &mut self,
         worker: Worker<'t>,
         work: &Work,
         done: Done<'t>,
     ) -> Result<(), GiveUp> {
         let Some(part) = done.part else {
+            self.put_away();
             for figures in &done.figures {
                 self.add_stream(*figures)?;
             }
@@ -106,18 +126,16 @@ impl<'t> Joined<'t> {
             return Ok(());
         };
         let stream = &worker.trace.streams()[part.stream];
-        if part.is_first {
-            self.join
-                .begin_stream(begin_of(stream, Some(part.first_tick)));
-            (self.events, self.number, self.tick, self.moved) = (0, 0, 0, 0);
-        }
-        // A block that claims to begin before the last event does not set the time back. Its part did not know
-        // of that event.
-        if part.first != self.number || part.begin_tick < self.tick {
+        let mut reached =
+            self.take_up(stream.id, &part, || begin_of(stream, Some(part.first_tick)))?;
+        // A block that claims to begin before the last event does not set the time back. Its part
+        // did not know of that event.
+        if part.first != reached.number || part.begin_tick < reached.tick {
             return Err(GiveUp::Unusual);
         }
-        (self.number, self.tick) = (part.next, part.end_tick);
-        self.events += part.events;
+        (reached.number, reached.tick) = (part.next, part.end_tick);
+        reached.events += part.events;
+        reached.blocks = part.end_block - stream.blocks.start;
         // It was not to be foreseen.
         let roots = self.join.find_roots(&done.chunk)?;
         let before = self.join.not_foreseen(&roots);
@@ -127,31 +145,105 @@ impl<'t> Joined<'t> {
         let change = self
             .join
             .add_part(chunk, roots, part.first, part.first_tick, wanted)?;
-        self.moved += chunk.moved();
-        if self.events > DEEP_EVENTS && self.moved > self.events / 4 {
+        reached.moved += chunk.moved();
+        if worker.may_give_up && reached.is_deep() {
             return Err(GiveUp::Deep);
         }
+        self.current = Some((stream.id, reached));
         if let (Some(checkpoints), Some(change)) = (&mut self.checkpoints, change) {
-            checkpoints.add(&part, change);
+            checkpoints.add(stream, &part, change);
         }
         if part.is_last {
-            let end = stream.end.map_or(0, |end| end.tick);
-            let figures = self.join.finish_stream(end);
-            self.add_stream(StreamFigures {
-                stream: stream.id,
-                events: self.events,
-                ..figures
-            })?;
+            self.finish_current(stream)?;
         }
         Ok(())
     }
 
-    /// Books add ticks modulo 2⁶⁴, so they are of use only as long as all streams together last no longer. More
-    /// than that has a trace with impossible ticks.
+    /// The state of a stream when a part of it begins; the stream that is in hand is put away.
+    fn take_up(
+        &mut self,
+        id: u32,
+        part: &Part,
+        begin: impl FnOnce() -> u64,
+    ) -> Result<Reached, GiveUp> {
+        if let Some((_, reached)) = self.current.filter(|&(of, _)| of == id && !part.is_first) {
+            return Ok(reached);
+        }
+        self.put_away();
+        if part.is_first {
+            self.join.begin_stream(begin());
+            return Ok(Reached::default());
+        }
+        let (state, reached) = self.open.remove(&id).ok_or(GiveUp::Unusual)?;
+        self.join.take_up(state);
+        Ok(reached)
+    }
+
+    /// Puts the stream away that is in hand, so that it can go on later.
+    pub(super) fn put_away(&mut self) {
+        if let Some((id, reached)) = self.current.take() {
+            self.open.insert(id, (self.join.put_away(), reached));
+        }
+    }
+
+    /// How far the streams are that were put away.
+    pub(super) fn reached(&self, id: u32) -> Option<Reached> {
+        self.open.get(&id).map(|&(_, reached)| reached)
+    }
+
+    /// The streams that ended, by id.
+    pub(super) fn ended(&self) -> impl Iterator<Item = u32> {
+        self.streams.iter().map(|figures| figures.stream)
+    }
+
+    /// A stream that was put away ends.
+    pub(super) fn finish(&mut self, stream: &StreamInfo) -> Result<(), GiveUp> {
+        let (state, reached) = self.open.remove(&stream.id).ok_or(GiveUp::Unusual)?;
+        self.put_away();
+        self.join.take_up(state);
+        self.current = Some((stream.id, reached));
+        self.finish_current(stream)
+    }
+
+    /// The stream that is in hand ends.
+    fn finish_current(&mut self, stream: &StreamInfo) -> Result<(), GiveUp> {
+        let end = stream.end.map_or(0, |end| end.tick);
+        let figures = self.join.finish_stream(end);
+        let events = self.current.take().map_or(0, |(_, reached)| reached.events);
+        self.add_stream(StreamFigures {
+            stream: stream.id,
+            events,
+            ..figures
+        })
+    }
+
+    /// Books add ticks modulo 2⁶⁴, so they are of use only as long as all streams together last no
+    /// longer. More than that has a trace with impossible ticks.
     fn add_stream(&mut self, figures: StreamFigures) -> Result<(), GiveUp> {
         let lasted = figures.last_tick.saturating_sub(figures.first_tick);
         self.lasted = self.lasted.checked_add(lasted).ok_or(GiveUp::Long)?;
         self.streams.push(figures);
         Ok(())
+    }
+
+    /// Whether all predicates that boxes were of are declared.
+    pub(super) fn knows_all(&self) -> bool {
+        self.join.knows_all()
+    }
+
+    /// Predicates and goals were declared since, which changed no number but that of what stands
+    /// for no predicate, and of goals, which follow on it.
+    pub(super) fn renumber(&mut self, scope: &Scope) {
+        let numbers = self.join.renumber(scope);
+        for (state, _) in self.open.values_mut() {
+            state.renumber(numbers);
+        }
+    }
+}
+
+impl Reached {
+    /// Most boxes are handed from chunk to chunk.
+    fn is_deep(&self) -> bool {
+        self.events > DEEP_EVENTS && self.moved > self.events / 4
     }
 }

@@ -52,6 +52,7 @@ mod chunk;
 mod clock;
 mod feed;
 mod goals;
+pub(crate) mod growing;
 mod impossible;
 mod join;
 mod joined;
@@ -221,19 +222,25 @@ fn replay_with(
     if let (Some(calls), Some(found)) = (options.calls, found.calls) {
         calls.keep(found);
     }
-    let mut profile = Profile {
+    let profile = Profile {
         clauses: found.clauses,
         arguments: found.arguments,
         values: found.values,
         ..profile
     };
+    let profile = completed(trace, &scope, profile);
+    (!options.is_cancelled()).then_some(profile)
+}
+
+/// What the replay found, with what follows from it.
+fn completed(trace: &Trace, scope: &Scope, mut profile: Profile) -> Profile {
     profile
         .predicates
         .resize(scope.hidden.len(), Default::default());
     profile.damage.extend_from_slice(trace.damage());
     profile.settle();
     profile.net = Rates::of(trace).map(|rates| NetTimes::of(&profile, &rates));
-    (!options.is_cancelled()).then_some(profile)
+    profile
 }
 
 /// The profile of a trace, and checkpoints every so many bytes of events in its long streams: not in all of them.

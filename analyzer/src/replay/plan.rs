@@ -6,7 +6,7 @@ use portmortem_tracer::format::Dialect;
 
 use super::ReplayOptions;
 use crate::scope::Scope;
-use crate::trace::{StreamInfo, Trace};
+use crate::trace::Trace;
 
 /// A piece of a trace that is replayed at a time.
 #[derive(Debug, Clone)]
@@ -14,7 +14,12 @@ pub(super) enum Work {
     /// Streams from beginning to end.
     Streams(Range<usize>),
     /// Blocks of a stream.
-    Part { stream: usize, blocks: Range<usize> },
+    Part {
+        stream: usize,
+        blocks: Range<usize>,
+        /// The stream ends with them.
+        is_last: bool,
+    },
 }
 
 /// Chunks for each thread. Each finds its arcs anew, and joining takes work in proportion to those.
@@ -40,18 +45,18 @@ pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec
     for (at, stream) in trace.streams().iter().enumerate() {
         let splits =
             !whole && stream.dialect() == Dialect::EveryRedo && scope.has_stream(stream.id);
-        let parts = parts(trace, stream, size);
+        let parts = parts(trace, stream.blocks.clone(), size);
         if splits && parts.len() > 1 {
             if !together.is_empty() {
                 works.push(Work::Streams(together));
             }
             together = at + 1..at + 1;
             bytes = 0;
-            works.extend(
-                parts
-                    .into_iter()
-                    .map(|blocks| Work::Part { stream: at, blocks }),
-            );
+            works.extend(parts.into_iter().map(|blocks| Work::Part {
+                stream: at,
+                is_last: blocks.end == stream.blocks.end,
+                blocks,
+            }));
             continue;
         }
         together.end = at + 1;
@@ -68,19 +73,19 @@ pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec
     works
 }
 
-/// Ranges of blocks of a stream that are about as large as asked for.
-fn parts(trace: &Trace, stream: &StreamInfo, size: u64) -> Vec<Range<usize>> {
+/// Ranges of these blocks of a stream that are about as large as asked for.
+pub(super) fn parts(trace: &Trace, blocks: Range<usize>, size: u64) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
-    let (mut from, mut bytes) = (stream.blocks.start, 0);
-    for block in stream.blocks.clone() {
+    let (mut from, mut bytes) = (blocks.start, 0);
+    for block in blocks.clone() {
         bytes += trace.bytes_of(block..block + 1);
         if bytes >= size {
             parts.push(from..block + 1);
             (from, bytes) = (block + 1, 0);
         }
     }
-    if from < stream.blocks.end || parts.is_empty() {
-        parts.push(from..stream.blocks.end);
+    if from < blocks.end || parts.is_empty() {
+        parts.push(from..blocks.end);
     }
     parts
 }

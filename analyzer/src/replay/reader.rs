@@ -9,7 +9,7 @@ use crate::trace::damage::Damage;
 use crate::trace::events::{Events, TimedEvent};
 
 /// Faults of streams.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Found {
     /// The first ones of each stream.
     pub(super) violations: Vec<Violation>,

@@ -49,7 +49,7 @@ impl Line {
 }
 
 /// The calls made lately.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Routes {
     /// By place.
     lines: Vec<Line>,

@@ -3,7 +3,8 @@
 //! A long stream is cut into parts; short ones are put together. Chunks are taken in order, so few wait to be
 //! joined at a time, and memory does not grow with the trace. Joining is the serial part.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use super::chunk::Before;
 use super::join::GiveUp;
 use super::joined::{Checkpoints, Joined};
 use super::plan::{Work, plan};
-use super::work::Worker;
+use super::work::{Done, Worker};
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::scope::Scope;
@@ -30,8 +31,14 @@ pub(super) fn replay(
 ) -> Profile {
     let works = plan(trace, options, scope);
     let taken = checkpoints.is_some().then(Checkpoints::default);
-    let mut joined = Run::new(trace, options, scope, works, taken).all();
-    match joined.failed {
+    let worker = Worker {
+        trace,
+        options,
+        scope,
+        may_give_up: true,
+    };
+    let (mut joined, failed) = Run::new(worker, works, Joined::new(scope, taken)).all();
+    match failed {
         Some(failed) if !options.is_cancelled() => match failed {
             GiveUp::Long => one_by_one(trace, options, scope),
             // Little was done until then, or the trace is unusual.
@@ -45,7 +52,7 @@ pub(super) fn replay(
         },
         _ => {
             if let (Some(all), Some(taken)) = (checkpoints, joined.checkpoints.take()) {
-                *all = taken.all;
+                *all = taken.in_trace(trace);
             }
             joined.into_profile()
         }
@@ -57,49 +64,67 @@ fn one_by_one(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Profile 
     let mut all = Profile::default();
     for stream in 0..trace.streams().len() {
         let works = vec![Work::Streams(stream..stream + 1)];
-        all.merge(
-            Run::new(trace, options, scope, works, None)
-                .all()
-                .into_profile(),
-        );
+        let worker = Worker {
+            trace,
+            options,
+            scope,
+            may_give_up: true,
+        };
+        let (joined, _) = Run::new(worker, works, Joined::new(scope, None)).all();
+        all.merge(joined.into_profile());
     }
     all
 }
 
-struct Run<'t> {
+/// Some works, which are done at the same time and joined in their order.
+pub(super) struct Run<'t> {
     worker: Worker<'t>,
     works: Vec<Work>,
     next: AtomicUsize,
-    joined: Mutex<Joined<'t>>,
+    queue: Mutex<Queue<'t>>,
     /// Fewer chunks wait.
     fewer: Condvar,
     most_ready: usize,
+    /// Once it is set, no further work is begun.
+    stop: Option<&'t AtomicBool>,
+}
+
+/// What was joined, and what is to be joined.
+struct Queue<'t> {
+    joined: Joined,
+    /// The work to be joined next.
+    next: usize,
+    /// Chunks that are replayed and cannot be joined yet.
+    ready: BTreeMap<usize, Done<'t>>,
+    failed: Option<GiveUp>,
 }
 
 impl<'t> Run<'t> {
-    fn new(
-        trace: &'t Trace,
-        options: &'t ReplayOptions<'t>,
-        scope: &'t Scope,
-        works: Vec<Work>,
-        checkpoints: Option<Checkpoints>,
-    ) -> Self {
+    /// Works that go on from what was joined before.
+    pub(super) fn new(worker: Worker<'t>, works: Vec<Work>, joined: Joined) -> Self {
         Self {
-            worker: Worker {
-                trace,
-                options,
-                scope,
-            },
+            worker,
             works,
             next: AtomicUsize::new(0),
-            joined: Mutex::new(Joined::new(scope, checkpoints)),
+            queue: Mutex::new(Queue {
+                joined,
+                next: 0,
+                ready: BTreeMap::new(),
+                failed: None,
+            }),
             fewer: Condvar::new(),
             most_ready: 0,
+            stop: None,
         }
     }
 
-    /// Does all works on rayon's current threads.
-    fn all(mut self) -> Joined<'t> {
+    /// The same; once `stop` is set, no further work is begun.
+    pub(super) fn until(self, stop: Option<&'t AtomicBool>) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// Does all works on rayon's current threads. What was joined is of no use if that failed.
+    pub(super) fn all(mut self) -> (Joined, Option<GiveUp>) {
         let threads = rayon::current_num_threads().min(self.works.len()).max(1);
         self.most_ready = 2 * threads;
         let run = &self;
@@ -108,50 +133,54 @@ impl<'t> Run<'t> {
                 scope.spawn(|_| run.work());
             }
         });
-        let joined = self.joined.into_inner();
-        joined.unwrap_or_else(PoisonError::into_inner)
+        let queue = self.queue.into_inner();
+        let queue = queue.unwrap_or_else(PoisonError::into_inner);
+        (queue.joined, queue.failed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Joined<'t>> {
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Queue<'t>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     fn work(&self) {
         // Others may wait for the chunk that this thread is at.
         let _stop = StopIfPanicking(self);
-        loop {
+        while !self.is_stopped() {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(work) = self.works.get(at) else {
                 return;
             };
             let done = self.worker.replay(work, &Before::default());
-            let mut joined = self.lock();
-            joined.ready.insert(at, done);
-            self.join(&mut joined);
-            while joined.ready.len() >= self.most_ready && joined.failed.is_none() {
-                joined = self
+            let mut queue = self.lock();
+            queue.ready.insert(at, done);
+            self.join(&mut queue);
+            while queue.ready.len() >= self.most_ready && queue.failed.is_none() {
+                queue = self
                     .fewer
-                    .wait(joined)
+                    .wait(queue)
                     .unwrap_or_else(PoisonError::into_inner);
             }
-            if joined.failed.is_some() {
+            if queue.failed.is_some() {
                 return;
             }
         }
     }
 
     /// Joins the chunks that can be joined.
-    fn join(&self, joined: &mut Joined<'t>) {
+    fn join(&self, queue: &mut Queue<'t>) {
         let begin = Instant::now();
-        let mut next = joined.next;
-        while let Some(done) = joined.ready.remove(&next) {
-            if joined.failed.is_none() {
-                joined.failed = joined.add(self.worker, &self.works[next], done).err();
+        while let Some(done) = queue.ready.remove(&queue.next) {
+            if queue.failed.is_none() {
+                let added = queue.joined.add(self.worker, &self.works[queue.next], done);
+                queue.failed = added.err();
             }
-            next += 1;
+            queue.next += 1;
         }
-        joined.next = next;
-        if joined.failed.is_some() {
+        if queue.failed.is_some() {
             self.stop();
         }
         self.fewer.notify_all();
@@ -205,7 +234,13 @@ mod tests {
             let nowhere = Work::Streams(usize::MAX - 1..usize::MAX);
             let mut works = vec![Work::Streams(0..1); 100];
             works[0] = nowhere;
-            Run::new(&trace, &options, &scope, works, None).all()
+            let worker = Worker {
+                trace: &trace,
+                options: &options,
+                scope: &scope,
+                may_give_up: true,
+            };
+            Run::new(worker, works, Joined::new(&scope, None)).all()
         };
         let panicked = catch_unwind(AssertUnwindSafe(|| pool.unwrap().install(replay)));
         assert!(panicked.is_err());

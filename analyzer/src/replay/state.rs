@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::books::{ArcId, Books, Entry, NONE, PlaceId, add};
+use super::books::{ArcId, Books, Entry, NONE, Numbers, PlaceId, add};
 use super::boxes::{BoxId, Boxes, Chain, PhysicalBox, RootId, entries, logical};
 use super::choices::{Live, Reason, Taken};
 use super::chunk::Chunk;
@@ -15,7 +15,7 @@ use crate::moment::stack::Packed;
 use crate::trace::{Callable, PredicateIndex};
 
 /// The state between two chunks of a stream.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct State {
     pub(super) boxes: Boxes,
     pub(super) active: BoxId,
@@ -34,8 +34,10 @@ pub(super) struct State {
     pub(super) blame: Blame,
     /// In that many boxes of what happens between two ports, each right inside the one before: what it was before them.
     pub(super) held: Option<(u32, Blame)>,
-    /// Time without a processor that was booked when the stream began.
-    pub(super) waited_before: u64,
+    /// Time without a processor that was booked when the stream began, or was taken up again.
+    waited_before: u64,
+    /// Such time of the stream itself, until it was put away last.
+    waited: u64,
 }
 
 /// Who is to blame for a redo that comes next.
@@ -119,7 +121,30 @@ impl State {
             blame: NOBODY_FAILED,
             held: None,
             waited_before,
+            waited: 0,
         }
+    }
+
+    /// The stream is put away, when so much waiting has been booked.
+    pub(super) fn put_away(&mut self, waited: u64) {
+        self.waited = self.waited(waited);
+        self.waited_before = waited;
+    }
+
+    /// It goes on, when so much waiting has been booked.
+    pub(super) fn take_up(&mut self, waited: u64) {
+        self.waited_before = waited;
+    }
+
+    /// Time without a processor of the stream, when so much has been booked.
+    fn waited(&self, waited: u64) -> u64 {
+        let since = waited.wrapping_sub(self.waited_before);
+        self.waited.wrapping_add(since)
+    }
+
+    /// Goals have other numbers.
+    pub(super) fn renumber(&mut self, numbers: Numbers) {
+        self.goals.renumber(numbers);
     }
 
     pub(super) fn height(&self) -> i64 {
@@ -232,7 +257,7 @@ impl State {
             self_ticks: self.now.all - untraced,
             untraced_ticks: untraced,
             paused_ticks: self.paused_ticks,
-            waiting_ticks: waited.wrapping_sub(self.waited_before),
+            waiting_ticks: self.waited(waited),
             max_depth: self.max_depth.unsigned_abs(),
             max_choices: self.max_height.unsigned_abs(),
             ..StreamFigures::default()

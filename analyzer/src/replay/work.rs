@@ -21,6 +21,8 @@ pub(super) struct Worker<'t> {
     pub(super) trace: &'t Trace,
     pub(super) options: &'t ReplayOptions<'t>,
     pub(super) scope: &'t Scope,
+    /// A stream may be replayed in one piece instead, if that is faster.
+    pub(super) may_give_up: bool,
 }
 
 /// A chunk, replayed.
@@ -65,8 +67,16 @@ impl<'t> Worker<'t> {
                     found.merge(wrong);
                 }
             }
-            Work::Part { stream, blocks } => {
-                part = Some(self.part(&mut chunk, *stream, blocks.clone(), before));
+            Work::Part {
+                stream,
+                blocks,
+                is_last,
+            } => {
+                let read = self.part(&mut chunk, *stream, blocks.clone(), before);
+                part = Some(Part {
+                    is_last: *is_last,
+                    ..read
+                });
             }
         }
         if part.is_some() {
@@ -122,7 +132,6 @@ impl<'t> Worker<'t> {
     ) -> Part {
         let info = &self.trace.streams()[stream];
         let is_first = blocks.start == info.blocks.start;
-        let is_last = blocks.end == info.blocks.end;
         let end_block = blocks.end;
         let mut reader = Reader::new(info, Events::part(self.trace, info, blocks));
         let first = reader.events.next_number();
@@ -149,7 +158,7 @@ impl<'t> Worker<'t> {
             next,
             events: events_read,
             is_first,
-            is_last,
+            is_last: false,
             end_block,
         }
     }

@@ -10,7 +10,7 @@ use super::{PredicateIndex, PredicateInfo, Trace};
 
 /// What a box is, as far as it matters for what recording it costs, and for what it says of the
 /// program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum BoxKind {
     /// A call of a predicate with so many arguments.
     Call {

@@ -15,7 +15,7 @@ use portmortem_analyzer::figures::work::Work;
 use portmortem_analyzer::remarks;
 use portmortem_analyzer::trace::names::qualifier;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
-use portmortem_analyzer::{Analysis, Filters, Tables};
+use portmortem_analyzer::{Analysis, Filters, SoFar, Tables};
 
 use crate::call_times::CallTimes;
 use crate::findings::Findings;
@@ -158,8 +158,8 @@ impl AnalysisView {
         })
     }
 
-    /// As tables; times of single calls are missing in them until a screen has had them found. Never reads the events, as
-    /// [`Analysis::tables`] may.
+    /// As tables; times of single calls are missing in them until a screen has had them found.
+    /// Never reads the events, as [`Analysis::tables`] may.
     #[must_use]
     pub fn tables(&self) -> Tables<'_> {
         self.of.known_tables_of(self.counted())
@@ -203,7 +203,8 @@ impl AnalysisView {
         self.findings.next(until)
     }
 
-    /// The module that most predicates are in, if that is not `user`: [`Self::short_name`] leaves it out.
+    /// The module that most predicates are in, if that is not `user`: [`Self::short_name`] leaves
+    /// it out.
     pub(crate) fn module(&self) -> Option<&str> {
         self.module.as_deref()
     }
@@ -303,7 +304,8 @@ impl AnalysisView {
     }
 }
 
-/// The module that more than half of the program's predicates are in; `None` if there is none, or it is `user`.
+/// The module that more than half of the program's predicates are in; `None` if there is none, or
+/// it is `user`.
 fn main_module(analysis: &Analysis) -> Option<&str> {
     let infos = analysis.trace.predicates();
     let used = analysis.tables().used_predicates();
@@ -317,21 +319,29 @@ fn main_module(analysis: &Analysis) -> Option<&str> {
     (module != "user").then_some(module)
 }
 
-/// Starts to replay a trace in the background. Nothing is found if that was cancelled.
-pub(crate) fn analyse(trace: Arc<Trace>, path: &Path, filters: Filters) -> Worker<Analysis> {
-    let path = path.to_owned();
+/// Starts to replay a trace in the background, from where it has come `so_far`. Nothing is found if
+/// that was cancelled.
+pub(crate) fn analyse(
+    trace: Arc<Trace>,
+    path: &Path,
+    filters: Filters,
+    so_far: &Arc<SoFar>,
+) -> Worker<Analysis> {
+    let (path, so_far) = (path.to_owned(), Arc::clone(so_far));
     Worker::start(work(&trace, &filters), move |task| {
-        if let Some(analysis) = Analysis::explored(trace, &path, filters, task.progress()) {
+        let found = Analysis::followed(trace, &path, filters, &so_far, task.progress());
+        if let Some(analysis) = found {
             task.found(analysis);
         }
     })
 }
 
-/// Bytes that are read: the begin of a window is replayed twice, and what has no index, or a focus, is gone through
-/// once more.
+/// Bytes that are read: the begin of a window is replayed twice, and what has no index, or a focus,
+/// is gone through once more.
 fn work(trace: &Trace, filters: &Filters) -> u64 {
     let mut times = 1;
     times += u64::from(filters.window().is_some());
-    times += u64::from(trace.end().is_none() || !filters.focus().is_everything());
+    let goes_on = trace.end().is_none() && filters.is_everything();
+    times += u64::from(!goes_on && (trace.end().is_none() || !filters.focus().is_everything()));
     trace.size().saturating_mul(times)
 }

@@ -24,7 +24,7 @@ use crate::worker::{Received, Worker};
 use comparing::Comparing;
 use history::{History, Place};
 use moments::SlowestOf;
-use portmortem_analyzer::{Analysis, Filters};
+use portmortem_analyzer::{Analysis, Filters, SoFar};
 use reload::Follow;
 
 /// What only the terminal can do.
@@ -51,6 +51,8 @@ pub struct App {
     trace: Arc<Trace>,
     analysis: Option<Arc<AnalysisView>>,
     job: Option<Worker<Analysis>>,
+    /// How far a trace is replayed that is still being recorded.
+    so_far: Arc<SoFar>,
     /// What is looked at.
     filters: Filters,
     screens: Vec<Slot>,
@@ -118,6 +120,7 @@ impl App {
             trace: Arc::new(trace),
             analysis: None,
             job: None,
+            so_far: Arc::default(),
             filters,
             screens: SCREENS.iter().map(make).collect(),
             shown: 0,
@@ -431,7 +434,12 @@ impl App {
     /// Replays what is looked at now; what was under way is cancelled.
     fn analyse(&mut self) {
         let trace = Arc::clone(&self.trace);
-        self.job = Some(analyse(trace, &self.path, self.filters.clone()));
+        self.job = Some(analyse(
+            trace,
+            &self.path,
+            self.filters.clone(),
+            &self.so_far,
+        ));
     }
 
     /// Does what a screen asked for; `before`: where the user was when it was asked.

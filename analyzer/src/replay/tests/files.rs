@@ -23,12 +23,14 @@ use crate::trace::mapping::Mapping;
 /// The predicates of test traces are `p0/0`, `p1/1`, … in module `user`; one is garbage collections.
 pub(super) fn declare(recorder: &Recorder, predicates: u32) {
     for i in 0..predicates {
-        let (module, name, arity) = named(i);
-        assert_eq!(
-            recorder.predicate(module, &name, arity, Some("p.pl"), i + 1),
-            i
-        );
+        assert_eq!(declare_one(recorder, i), i);
     }
+}
+
+/// What the file calls a predicate.
+pub(super) fn declare_one(recorder: &Recorder, predicate: u32) -> u32 {
+    let (module, name, arity) = named(predicate);
+    recorder.predicate(module, &name, arity, Some("p.pl"), predicate + 1)
 }
 
 fn named(predicate: u32) -> (&'static str, String, u32) {

@@ -7,6 +7,7 @@ mod chains;
 mod contexts;
 mod damaged;
 mod files;
+mod growing;
 mod indexes;
 mod naive;
 mod net;

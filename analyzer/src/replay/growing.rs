@@ -1,0 +1,317 @@
+//! The replay of a trace that is being recorded: it goes on where it was, and reads what is new.
+//!
+//! What was joined so far is a value: the books, and the state of each stream that has not ended.
+//! It is of blocks that the recorder has closed, so nothing in them changes any more. For the
+//! figures of a moment a copy goes on to the end of what there is, and its streams end there.
+
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+use portmortem_tracer::format::{Closing, Dialect};
+use rustc_hash::{FxHashSet, FxHasher};
+
+use super::joined::{Checkpoints, Joined};
+use super::plan::{Work, parts};
+use super::schedule::Run;
+use super::work::Worker;
+use super::{ReplayOptions, completed};
+use crate::figures::profile::Profile;
+use crate::moment::checkpoint::Checkpoint;
+use crate::reading;
+use crate::scope::Scope;
+use crate::trace::{StreamInfo, Trace};
+
+/// The replay of a trace, as far as its blocks were closed.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    /// The trace.
+    of: u64,
+    /// Bytes of events between two places where walks can begin, at least.
+    stride: u64,
+    names: Names,
+    joined: Joined,
+    /// Its streams must be replayed from beginning to end.
+    in_one_piece: bool,
+    /// Places of the blocks up to which streams were joined, by the place of the stream; to see
+    /// that it is the same file.
+    last: Vec<(u32, u64)>,
+}
+
+/// What the replay found in a trace as it is now.
+#[derive(Debug)]
+pub(crate) struct Grown {
+    pub(crate) profile: Profile,
+    /// Places where walks can begin.
+    pub(crate) checkpoints: Vec<Checkpoint>,
+    /// Bytes of blocks that were read for it.
+    #[cfg(test)]
+    pub(crate) read: u64,
+}
+
+/// Why it does not go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// It was cancelled. It can go on.
+    Cancelled,
+    /// Its streams must be replayed from beginning to end.
+    InOnePiece,
+}
+
+/// Predicates and goals of which events were replayed: those must be the same in the trace that it
+/// goes on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Names {
+    predicates: usize,
+    sites: usize,
+    digest: u64,
+}
+
+impl Names {
+    fn of(trace: &Trace, scope: &Scope) -> Self {
+        Self::first(trace, scope, trace.predicates().len(), trace.sites().len())
+    }
+
+    fn first(trace: &Trace, scope: &Scope, predicates: usize, sites: usize) -> Self {
+        let mut hasher = FxHasher::default();
+        let infos = trace.predicates().iter().zip(&scope.kinds);
+        for (info, kind) in infos.take(predicates) {
+            info.declared.id.hash(&mut hasher);
+            (info.center, info.is_collector(), info.is_center).hash(&mut hasher);
+            kind.hash(&mut hasher);
+        }
+        for site in trace.sites().iter().take(sites) {
+            (site.caller, site.callee, site.then_fails).hash(&mut hasher);
+        }
+        Self {
+            predicates,
+            sites,
+            digest: hasher.finish(),
+        }
+    }
+
+    /// Whether a trace has them where they were.
+    fn are_in(self, trace: &Trace, scope: &Scope) -> bool {
+        self.predicates <= trace.predicates().len()
+            && self.sites <= trace.sites().len()
+            && Self::first(trace, scope, self.predicates, self.sites) == self
+    }
+}
+
+impl Growing {
+    /// Nothing of it is replayed yet.
+    pub(crate) fn new(trace: &Trace, stride: u64) -> Self {
+        let scope = Scope::of(trace, &Default::default());
+        Self {
+            of: trace.file_id(),
+            stride,
+            names: Names::of(trace, &scope),
+            joined: Joined::new(&scope, Some(Checkpoints::default())),
+            in_one_piece: false,
+            last: Vec::new(),
+        }
+    }
+
+    /// Goes on with all that the trace has by now. Of the options, `progress` and `cancel` count.
+    ///
+    /// # Errors
+    /// [`Stopped`]; if not by cancelling, nothing can go on from it.
+    pub(crate) fn go_on(
+        &mut self,
+        trace: &Trace,
+        options: &ReplayOptions,
+    ) -> Result<Grown, Stopped> {
+        let scope = Scope::of(trace, &Default::default());
+        if !self.is_of(trace, &scope) {
+            *self = Self::new(trace, self.stride);
+        }
+        if self.in_one_piece {
+            return Err(Stopped::InOnePiece);
+        }
+        self.names = Names::of(trace, &scope);
+        self.joined.renumber(&scope);
+        let whole = ReplayOptions {
+            progress: options.progress,
+            ..ReplayOptions::default()
+        };
+        let worker = Worker {
+            trace,
+            options: &whole,
+            scope: &scope,
+            may_give_up: false,
+        };
+        // Until it is seen that it is not so.
+        self.in_one_piece = true;
+        let Works {
+            closed,
+            ended,
+            open,
+            rest,
+        } = self.works(trace).ok_or(Stopped::InOnePiece)?;
+        let read = closed.iter().chain(&rest);
+        let read = read.map(|work| bytes_of(trace, work)).sum();
+        if let Some(progress) = options.progress {
+            progress.fetch_add(trace.size().saturating_sub(read), Ordering::Relaxed);
+        }
+        let joined = std::mem::replace(&mut self.joined, Joined::new(&scope, None));
+        let (mut joined, failed) = Run::new(worker, closed, joined).until(options.cancel).all();
+        if failed.is_some() {
+            return Err(Stopped::InOnePiece);
+        }
+        joined.put_away();
+        if !options.is_cancelled() {
+            finish(&mut joined, trace, &ended)?;
+        }
+        self.last = lasts(trace, &joined);
+        self.joined = joined.clone();
+        self.in_one_piece = false;
+        if options.is_cancelled() {
+            return Err(Stopped::Cancelled);
+        }
+        finish(&mut joined, trace, &open)?;
+        let checkpoints = joined.checkpoints.take();
+        let checkpoints = checkpoints.map_or_else(Vec::new, |taken| taken.in_trace(trace));
+        let (joined, failed) = Run::new(worker, rest, joined).all();
+        if failed.is_some() {
+            return Err(Stopped::InOnePiece);
+        }
+        // Figures by clause, arguments and values are found from the beginning.
+        let found = reading::read(trace, &scope, false, options.cancel);
+        let found = found.ok_or(Stopped::Cancelled)?;
+        let profile = Profile {
+            clauses: found.clauses,
+            arguments: found.arguments,
+            values: found.values,
+            ..joined.into_profile()
+        };
+        Ok(Grown {
+            profile: completed(trace, &scope, profile),
+            checkpoints,
+            #[cfg(test)]
+            read,
+        })
+    }
+
+    /// Whether what was replayed is the beginning of a trace.
+    fn is_of(&self, trace: &Trace, scope: &Scope) -> bool {
+        let has_block = |&(id, offset): &(u32, u64)| {
+            let stream = stream_of(trace, id);
+            let reached = self.joined.reached(id);
+            let block = stream.zip(reached).and_then(|(stream, reached)| {
+                let at = stream.blocks.start + reached.blocks.checked_sub(1)?;
+                stream.blocks.contains(&at).then_some(at)
+            });
+            block.is_some_and(|at| trace.blocks(at..at + 1)[0].offset == offset)
+        };
+        self.of == trace.file_id()
+            && self.names.are_in(trace, scope)
+            && self.joined.knows_all()
+            && self.last.iter().all(has_block)
+    }
+
+    /// What is to be done. `None` if a stream cannot be cut.
+    fn works(&self, trace: &Trace) -> Option<Works> {
+        let ended: FxHashSet<u32> = self.joined.ended().collect();
+        let mut works = Works::default();
+        for (at, stream) in trace.streams().iter().enumerate() {
+            if ended.contains(&stream.id) {
+                continue;
+            }
+            if stream.dialect() != Dialect::EveryRedo {
+                return None;
+            }
+            let reached = self.joined.reached(stream.id);
+            let from = stream.blocks.start + reached.map_or(0, |reached| reached.blocks);
+            let until = closed_until(trace, from..stream.blocks.end);
+            let is_over = stream.end.is_some() && until == stream.blocks.end;
+            if from == stream.blocks.start && is_over {
+                let bytes = trace.bytes_of(from..until);
+                if bytes < self.stride {
+                    works.closed.push(Work::Streams(at..at + 1));
+                    continue;
+                }
+            }
+            if from < until {
+                let parts = parts(trace, from..until, self.stride);
+                works
+                    .closed
+                    .extend(parts.into_iter().map(|blocks| Work::Part {
+                        stream: at,
+                        is_last: is_over && blocks.end == until,
+                        blocks,
+                    }));
+            }
+            if until < stream.blocks.end || (reached.is_none() && from == until) {
+                works.rest.push(match from < until || reached.is_some() {
+                    true => Work::Part {
+                        stream: at,
+                        blocks: until..stream.blocks.end,
+                        is_last: true,
+                    },
+                    false => Work::Streams(at..at + 1),
+                });
+            } else if !is_over {
+                works.open.push(at);
+            } else if from == until {
+                works.ended.push(at);
+            }
+        }
+        Some(works)
+    }
+}
+
+/// What is to be done for the figures of a trace as it is now. Streams by their place.
+#[derive(Debug, Default)]
+struct Works {
+    /// What is joined for good.
+    closed: Vec<Work>,
+    /// Streams that have ended since all their blocks were joined.
+    ended: Vec<usize>,
+    /// Streams that have not ended, and no more blocks.
+    open: Vec<usize>,
+    /// Blocks that may change.
+    rest: Vec<Work>,
+}
+
+/// Streams whose blocks were all joined end there.
+fn finish(joined: &mut Joined, trace: &Trace, streams: &[usize]) -> Result<(), Stopped> {
+    let mut all = streams.iter().map(|&stream| &trace.streams()[stream]);
+    all.try_for_each(|stream| joined.finish(stream))
+        .map_err(|_| Stopped::InOnePiece)
+}
+
+fn stream_of(trace: &Trace, id: u32) -> Option<&StreamInfo> {
+    let streams = trace.streams();
+    let at = streams.binary_search_by_key(&id, |stream| stream.id).ok()?;
+    streams.get(at)
+}
+
+/// The last blocks of streams that were joined so far: the stream, and where the block is.
+fn lasts(trace: &Trace, joined: &Joined) -> Vec<(u32, u64)> {
+    let lasts = trace.streams().iter().filter_map(|stream| {
+        let at = stream.blocks.start + joined.reached(stream.id)?.blocks.checked_sub(1)?;
+        Some((stream.id, trace.blocks(at..at + 1).first()?.offset))
+    });
+    lasts.collect()
+}
+
+/// Up to which block the recorder has closed all.
+fn closed_until(trace: &Trace, blocks: Range<usize>) -> usize {
+    let is_open = |&block: &usize| {
+        let header = trace.block_header(block);
+        !header.is_some_and(|header| matches!(header.closing, Closing::Closed(_)))
+    };
+    blocks.clone().find(is_open).unwrap_or(blocks.end)
+}
+
+fn bytes_of(trace: &Trace, work: &Work) -> u64 {
+    match work {
+        Work::Streams(streams) => {
+            let streams = trace.streams()[streams.clone()].iter();
+            streams
+                .map(|stream| trace.bytes_of(stream.blocks.clone()))
+                .sum()
+        }
+        Work::Part { blocks, .. } => trace.bytes_of(blocks.clone()),
+    }
+}

@@ -1,0 +1,256 @@
+//! A trace that grows is replayed as what is new comes, and all figures are as if it was read from
+//! the beginning.
+
+use std::fs;
+use std::sync::atomic::AtomicBool;
+
+use portmortem_tracer::format::{Event, Outcome, Site, StreamKind};
+use portmortem_tracer::{Options, Recorder, Stream};
+use proptest::prelude::*;
+use rustc_hash::FxHashMap;
+use tempfile::TempDir;
+
+use super::files::{declare_one, recorder, trace};
+use super::parallel::long;
+use super::{Script, then_fails};
+use crate::moment::{Moment, OpenBox};
+use crate::replay::growing::{Growing, Stopped};
+use crate::replay::{ReplayOptions, replay};
+use crate::trace::Trace;
+use crate::walk::{Trail, Walk};
+
+/// A script that is being recorded, little by little.
+struct Recording<'s> {
+    script: &'s Script,
+    directory: TempDir,
+    recorder: Recorder,
+    /// By what a script calls: what the file calls it. Names are declared when they are first
+    /// called.
+    ids: FxHashMap<u32, u32>,
+    /// Begun when their first event comes.
+    streams: Vec<Option<Stream>>,
+    /// How many events of each stream are recorded.
+    at: Vec<usize>,
+}
+
+impl<'s> Recording<'s> {
+    fn new(script: &'s Script) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let recorder = recorder(&directory.path().join("trace.pmt"), &Options::default());
+        Self {
+            script,
+            directory,
+            recorder,
+            ids: FxHashMap::default(),
+            streams: script.streams.iter().map(|_| None).collect(),
+            at: vec![0; script.streams.len()],
+        }
+    }
+
+    fn predicate(&mut self, index: u32) -> u32 {
+        let recorder = &self.recorder;
+        *self
+            .ids
+            .entry(index)
+            .or_insert_with(|| declare_one(recorder, index))
+    }
+
+    fn id(&mut self, callable: u32) -> u32 {
+        let (predicate, site) = self.script.callee(callable);
+        let Some(site) = site else {
+            return self.predicate(predicate);
+        };
+        if let Some(id) = self.ids.get(&callable) {
+            return *id;
+        }
+        let callee = self.predicate(predicate);
+        let caller = self.predicate(site % 3 % self.script.hidden.len() as u32);
+        let id = self.recorder.site(Site {
+            callee,
+            caller,
+            clause: 1,
+            goal: site + 1,
+            line: 0,
+            file: None,
+            then_fails: then_fails(site),
+        });
+        self.ids.insert(callable, id);
+        id
+    }
+
+    /// Some events more of a stream, which ends with its last one.
+    fn go_on(&mut self, stream: usize, events: usize) {
+        let script = self.script;
+        let all = &script.streams[stream];
+        let until = all.len().min(self.at[stream] + events);
+        for &(event, tick) in &all[self.at[stream]..until] {
+            let event = match event {
+                Event::Call { predicate } => Event::Call {
+                    predicate: self.id(predicate),
+                },
+                Event::Tail { predicate } => Event::Tail {
+                    predicate: self.id(predicate),
+                },
+                other => other,
+            };
+            let (recorder, dialect) = (&self.recorder, script.dialect);
+            let stream = self.streams[stream]
+                .get_or_insert_with(|| recorder.stream(StreamKind::Thread, "a thread", dialect));
+            stream.record_at(event, tick);
+        }
+        self.at[stream] = until;
+        if until == all.len() {
+            self.streams[stream] = None;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let lengths = self.script.streams.iter().map(Vec::len);
+        self.at.iter().copied().eq(lengths)
+    }
+
+    /// The file as it is now.
+    fn now(&self) -> Trace {
+        trace(fs::read(self.directory.path().join("trace.pmt")).unwrap())
+    }
+
+    fn close(mut self) -> Trace {
+        self.streams.clear();
+        self.recorder.close(Outcome::Exited(0)).unwrap();
+        trace(fs::read(self.directory.path().join("trace.pmt")).unwrap())
+    }
+}
+
+/// The active chain, and the choice stack without callers: those of boxes are not kept that are
+/// about to be cut, where a part ends between the events of one cut.
+fn boxes(moment: &Moment) -> (Vec<OpenBox>, Vec<OpenBox>) {
+    let choices = moment.choices().to_vec().into_iter();
+    let choices = choices.map(|choice| OpenBox {
+        caller: None,
+        ..choice
+    });
+    (moment.active().to_vec(), choices.collect())
+}
+
+/// Goes on, and compares all with a reading from the beginning. Bytes that were read.
+fn check(growing: &mut Growing, trace: &Trace) -> Result<u64, TestCaseError> {
+    let options = ReplayOptions::default();
+    let grown = growing.go_on(trace, &options).unwrap();
+    prop_assert_eq!(&grown.profile, &replay(trace, &options));
+    let trail = Trail::new(trace, &grown.checkpoints);
+    for (at, stream) in trace.streams().iter().enumerate() {
+        for (number, _) in trail.places(at) {
+            let near = Walk::from(trace, Some(&trail), stream, number);
+            let far = Walk::from(trace, None, stream, number);
+            prop_assert_eq!(boxes(near.moment()), boxes(far.moment()));
+        }
+    }
+    Ok(grown.read)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn a_trace_that_grows_is_as_if_read_from_its_beginning(
+        script in long(),
+        steps in prop::collection::vec((any::<prop::sample::Index>(), 1..900usize), 1..12),
+        stride in prop_oneof![Just(1), Just(3000), Just(u64::MAX)],
+    ) {
+        let mut recording = Recording::new(&script);
+        let mut growing = Growing::new(&recording.now(), stride);
+        check(&mut growing, &recording.now())?;
+        for (stream, events) in steps {
+            recording.go_on(stream.index(script.streams.len()), events);
+            check(&mut growing, &recording.now())?;
+        }
+        let mut stream = 0;
+        while !recording.is_over() {
+            recording.go_on(stream % script.streams.len(), 1500);
+            stream += 1;
+            check(&mut growing, &recording.now())?;
+        }
+        check(&mut growing, &recording.close())?;
+    }
+
+    /// Another recording has the place of the one that it began with.
+    #[test]
+    fn another_trace_is_read_from_its_beginning(script in long(), other in long()) {
+        let mut recording = Recording::new(&script);
+        recording.go_on(0, 500);
+        let mut growing = Growing::new(&recording.now(), 1);
+        check(&mut growing, &recording.now())?;
+        let mut recording = Recording::new(&other);
+        recording.go_on(0, 2000);
+        check(&mut growing, &recording.now())?;
+    }
+}
+
+/// Reading takes work in proportion to what is new.
+#[test]
+fn what_is_known_is_not_read_again() {
+    let script = Script::new(2, nested(400_000));
+    let mut recording = Recording::new(&script);
+    recording.go_on(0, 300_000);
+    let before = recording.now();
+    let mut growing = Growing::new(&before, 1 << 16);
+    let all = check(&mut growing, &before).unwrap();
+    assert!(all > 500_000, "{all}");
+    recording.go_on(0, 3_000);
+    let read = check(&mut growing, &recording.now()).unwrap();
+    // The last block of the stream is not closed, so it is read each time.
+    let most = 256 << 10;
+    assert!(read <= most, "{read}");
+    recording.go_on(0, 97_000);
+    assert!(check(&mut growing, &recording.close()).unwrap() < all / 2);
+}
+
+/// Calls ten deep, again and again.
+fn nested(events: usize) -> Vec<(Event, u64)> {
+    let base = portmortem_tracer::clock::ticks() + (1 << 40);
+    let event = |at: usize| match at % 20 {
+        0..10 => Event::Call {
+            predicate: (at % 2) as u32,
+        },
+        _ => Event::ExitDet,
+    };
+    (0..events)
+        .map(|at| (event(at), base + 7 * at as u64))
+        .collect()
+}
+
+/// What was replayed until it was cancelled is known, and it goes on from there.
+#[test]
+fn it_goes_on_after_it_was_cancelled() {
+    let script = Script::new(2, nested(100_000));
+    let mut recording = Recording::new(&script);
+    recording.go_on(0, 60_000);
+    let mut growing = Growing::new(&recording.now(), 1 << 14);
+    let cancel = AtomicBool::new(true);
+    let cancelled = ReplayOptions {
+        cancel: Some(&cancel),
+        ..ReplayOptions::default()
+    };
+    let stopped = growing.go_on(&recording.now(), &cancelled);
+    assert_eq!(stopped.unwrap_err(), Stopped::Cancelled);
+    check(&mut growing, &recording.now()).unwrap();
+    recording.go_on(0, 40_000);
+    growing.go_on(&recording.now(), &cancelled).unwrap_err();
+    check(&mut growing, &recording.close()).unwrap();
+}
+
+/// A stream that must be read in one piece has the figures of the replay; nothing goes on from it.
+#[test]
+fn streams_in_one_piece_are_refused() {
+    let mut events = nested(3_000);
+    events[1_500].0 = Event::Redo;
+    let script = Script::new(2, events);
+    let mut recording = Recording::new(&script);
+    recording.go_on(0, 3_000);
+    let trace = recording.now();
+    let mut growing = Growing::new(&trace, 1);
+    for _ in 0..2 {
+        let stopped = growing.go_on(&trace, &ReplayOptions::default());
+        assert_eq!(stopped.unwrap_err(), Stopped::InOnePiece);
+    }
+}
