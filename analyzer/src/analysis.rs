@@ -18,7 +18,7 @@ use crate::figures::profile::Profile;
 use crate::figures::values::Values;
 use crate::figures::whole::Whole;
 use crate::figures::work::Work;
-use crate::index::{self, Index, IndexError};
+use crate::index::{self, Index, IndexError, so_far};
 use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
 use crate::progress::Progress;
@@ -29,7 +29,7 @@ use crate::sources;
 use crate::tables::{OUTSIDE, ROOT, Tables};
 use crate::timeline::Pyramids;
 use crate::trace::{Center, PredicateIndex, Trace, TraceError};
-use crate::walk::{STRIDE, Trail};
+use crate::walk::Trail;
 
 /// Traces of more bytes get an index in memory if there is none beside them, so that every event is
 /// near.
@@ -41,11 +41,12 @@ const LARGE: u64 = 4 << 20;
 pub struct SoFar(Mutex<Option<Growing>>);
 
 impl SoFar {
-    fn go_on(&self, trace: &Trace, options: &ReplayOptions) -> Result<Grown, Stopped> {
+    fn go_on(&self, trace: &Trace, path: &Path, options: &ReplayOptions) -> Result<Grown, Stopped> {
         let mut so_far = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        so_far
-            .get_or_insert_with(|| Growing::new(trace, STRIDE))
-            .go_on(trace, options)
+        let growing = so_far.get_or_insert_with(|| so_far::load(trace, path));
+        let grown = growing.go_on(trace, options)?;
+        so_far::keep_if_worth(growing, grown.read, trace, path);
+        Ok(grown)
     }
 }
 
@@ -170,7 +171,7 @@ impl Analysis {
             cancel: Some(progress.stop_flag()),
             ..ReplayOptions::default()
         };
-        match so_far.go_on(&trace, &options) {
+        match so_far.go_on(&trace, path, &options) {
             Ok(grown) => {
                 let trail = Trail::new(&trace, &grown.checkpoints);
                 Some(Self {

@@ -177,3 +177,41 @@ fn every_whole_trace_can_have_one() {
         .succeeds()
         .prints(&before);
 }
+
+/// Kills itself after some million events.
+const KILLED: &str = "\
+:- initialization(main, main).
+main :-
+    forall(between(1, 1000000, X), one(X)),
+    current_prolog_flag(pid, Pid),
+    format(atom(Kill), 'kill -KILL ~w', [Pid]),
+    shell(Kill).
+one(X) :- Y is X+1, other(Y).
+other(_).
+";
+
+/// How far the replay of a trace came whose recording did not end is kept where its index would be.
+#[test]
+fn what_did_not_end_is_read_once() {
+    let sandbox = Sandbox::with("run.pl", KILLED);
+    sandbox.portmortem(["record", "run.pl"]);
+    let kept = sandbox.path("run.pmt.index");
+    assert!(!kept.exists());
+    let report = || {
+        let of = sandbox.portmortem(["report", "run.pmt", "--format", "csv"]);
+        of.succeeds().out()
+    };
+    let first = report();
+    assert!(first.contains("1000000"), "{first}");
+    let bytes = fs::read(&kept).unwrap();
+    assert!(bytes.starts_with(b"PMTSOFAR"));
+    assert_eq!(report(), first);
+    // One that is damaged is made again, and is no worse than none.
+    for at in [3, 9, 30, bytes.len() / 2] {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        fs::write(&kept, &damaged).unwrap();
+        assert_eq!(report(), first);
+        assert_eq!(fs::read(&kept).unwrap(), bytes);
+    }
+}

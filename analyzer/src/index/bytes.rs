@@ -1,23 +1,30 @@
 //! The bytes of an index: magic, version, checksum and length of the rest, all little-endian, then
-//! [`Contents`] by bincode.
+//! [`Contents`](super::contents::Contents) by bincode. The same of what is kept of a trace whose
+//! recording did not end ([`so_far`](super::so_far)).
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use bincode::error::DecodeError;
+use bincode::{Decode, Encode};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::contents::Contents;
 use super::error::IndexError;
 use crate::figures::PortTotals;
 use crate::figures::clauses::ClauseFigures;
 
-const MAGIC: &[u8; 8] = b"PMTINDEX";
+/// What a file has.
+pub(super) type Magic = [u8; 8];
+
+/// The contents of an index.
+pub(super) const INDEX: Magic = *b"PMTINDEX";
+/// The replay of a trace whose recording did not end.
+pub(super) const SO_FAR: Magic = *b"PMTSOFAR";
 
 /// Version of the contents, and how many counters they have; an index of any other is made again.
-const VERSION: u32 = (27 << 8) + (PortTotals::COUNTERS + ClauseFigures::COUNTERS) as u32;
+const VERSION: u32 = (28 << 8) + (PortTotals::COUNTERS + ClauseFigures::COUNTERS) as u32;
 
 pub(super) const HEAD_BYTES: usize = 24;
 
@@ -45,15 +52,15 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, IndexError> {
     Ok(bytes)
 }
 
-pub(super) fn encode(contents: &Contents) -> Vec<u8> {
+pub(super) fn encode(magic: Magic, contents: &impl Encode) -> Vec<u8> {
     // Encoding to memory fails for no value of these types.
     let body = bincode::encode_to_vec(contents, bincode::config::standard()).unwrap_or_default();
-    sealed(&body)
+    sealed(magic, &body)
 }
 
-pub(super) fn sealed(body: &[u8]) -> Vec<u8> {
+pub(super) fn sealed(magic: Magic, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
-    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&magic);
     bytes.extend_from_slice(&VERSION.to_le_bytes());
     bytes.extend_from_slice(&crc32fast::hash(body).to_le_bytes());
     bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
@@ -61,12 +68,16 @@ pub(super) fn sealed(body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Contents, IndexError> {
+pub(super) fn decode<T: Decode<()>>(magic: Magic, bytes: &[u8]) -> Result<T, IndexError> {
     let (head, body) = bytes
         .split_first_chunk::<HEAD_BYTES>()
         .ok_or(IndexError::Damaged)?;
-    if !head.starts_with(MAGIC) {
-        return Err(IndexError::Damaged);
+    if !head.starts_with(&magic) {
+        let is_other = head.starts_with(&INDEX) || head.starts_with(&SO_FAR);
+        return Err(match is_other {
+            true => IndexError::Stale,
+            false => IndexError::Damaged,
+        });
     }
     if head[8..12] != VERSION.to_le_bytes() {
         return Err(IndexError::Stale);
@@ -83,21 +94,23 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Contents, IndexError> {
 }
 
 /// The contents, and how many bytes they take.
-pub(super) fn decode_body(body: &[u8]) -> Result<(Contents, usize), DecodeError> {
+pub(super) fn decode_body<T: Decode<()>>(body: &[u8]) -> Result<(T, usize), DecodeError> {
     // Lists are given room for as many items as they claim to have. The compiler must know the
     // limit.
     const MOST: usize = MOST_EXPANSION * MOST_BYTES as usize;
     match body.len().max(1).saturating_mul(MOST_EXPANSION).ilog2() {
-        0..20 => decode_within::<0x10_0000>(body),
-        20..24 => decode_within::<0x100_0000>(body),
-        24..28 => decode_within::<0x1000_0000>(body),
-        28..32 => decode_within::<0x1_0000_0000>(body),
-        _ => decode_within::<MOST>(body),
+        0..20 => decode_within::<0x10_0000, T>(body),
+        20..24 => decode_within::<0x100_0000, T>(body),
+        24..28 => decode_within::<0x1000_0000, T>(body),
+        28..32 => decode_within::<0x1_0000_0000, T>(body),
+        _ => decode_within::<MOST, T>(body),
     }
 }
 
 /// Decodes with at most so many bytes of memory.
-fn decode_within<const BYTES: usize>(body: &[u8]) -> Result<(Contents, usize), DecodeError> {
+fn decode_within<const BYTES: usize, T: Decode<()>>(
+    body: &[u8],
+) -> Result<(T, usize), DecodeError> {
     let config = bincode::config::standard().with_limit::<BYTES>();
     bincode::decode_from_slice(body, config)
 }

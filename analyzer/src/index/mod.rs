@@ -14,6 +14,7 @@
 mod bytes;
 mod contents;
 mod error;
+pub(crate) mod so_far;
 #[cfg(test)]
 mod tests;
 mod waiting;
@@ -180,7 +181,7 @@ impl Index {
         if !may_have_index(trace) {
             return Err(IndexError::NotWhole);
         }
-        let contents = bytes::decode(&bytes::read(&Self::path_of(path))?)?;
+        let contents: Contents = bytes::decode(bytes::INDEX, &bytes::read(&Self::path_of(path))?)?;
         if contents.of != Fingerprint::of(trace, path)? {
             return Err(IndexError::Stale);
         }
@@ -220,21 +221,7 @@ impl Index {
     /// # Errors
     /// [`IndexError::Io`].
     pub fn save(&self, path: &Path) -> Result<PathBuf, IndexError> {
-        let to = Self::path_of(path);
-        // Only an older index gives way to the new one.
-        if fs::symlink_metadata(&to).is_ok_and(|there| !there.is_file()) {
-            return Err(IndexError::NotAFile);
-        }
-        let mut name = to.clone().into_os_string();
-        name.push(format!(".{}.new", std::process::id()));
-        let new = PathBuf::from(name);
-        let written =
-            bytes::write(&new, &bytes::encode(&self.contents)).and_then(|()| fs::rename(&new, &to));
-        if written.is_err() {
-            let _ = fs::remove_file(&new);
-        }
-        written?;
-        Ok(to)
+        replace(path, &bytes::encode(bytes::INDEX, &self.contents))
     }
 
     /// Writes it beside its trace if that is possible, and the trace is still whole. It is of use
@@ -293,6 +280,24 @@ impl Index {
     }
 }
 
+/// Writes an index beside a trace, which is the file at `path`; complete or not at all.
+fn replace(path: &Path, bytes: &[u8]) -> Result<PathBuf, IndexError> {
+    let to = Index::path_of(path);
+    // Only an older index gives way to the new one.
+    if fs::symlink_metadata(&to).is_ok_and(|there| !there.is_file()) {
+        return Err(IndexError::NotAFile);
+    }
+    let mut name = to.clone().into_os_string();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = PathBuf::from(name);
+    let written = bytes::write(&new, bytes).and_then(|()| fs::rename(&new, &to));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written?;
+    Ok(to)
+}
+
 /// Traces of more bytes get an index when all of them is read: reading takes longer than writing
 /// that.
 pub const WORTH_BYTES: u64 = 10_000_000;
@@ -327,11 +332,17 @@ fn is_writable(path: &Path) -> bool {
 
 /// The profile of a trace, which is the file at `path`: from its index if it has a good one, else
 /// by replay. If all of the trace is replayed, and it is large or its index is stale or damaged, it
-/// gets an index. If another process makes that, it is waited for.
+/// gets an index. If another process makes that, it is waited for. If the recording did not end, the
+/// replay goes on from where another command came.
 #[must_use]
 pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     if !options.is_everything() {
         return replay::replay(trace, options);
+    }
+    if so_far::has_one(trace)
+        && let Ok(profile) = so_far::profile(trace, path, options)
+    {
+        return profile;
     }
     let is_worth_it =
         |reason: &IndexError| is_worth_writing(trace.size(), path, reason) && may_have_index(trace);

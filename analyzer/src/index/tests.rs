@@ -224,12 +224,12 @@ fn a_short_index_takes_little_memory() {
         let config = bincode::config::standard();
         let mut body = bincode::encode_to_vec(claims, config).unwrap();
         body.resize(1000, 1);
-        let error = bytes::decode_body(&body).unwrap_err();
+        let error = bytes::decode_body::<Contents>(&body).unwrap_err();
         assert!(
             matches!(error, DecodeError::LimitExceeded),
             "{length}: {error}"
         );
-        let decoded = bytes::decode(&bytes::sealed(&body));
+        let decoded = bytes::decode::<Contents>(bytes::INDEX, &bytes::sealed(bytes::INDEX, &body));
         assert!(matches!(decoded, Err(IndexError::Damaged)));
     }
 }

@@ -1,5 +1,7 @@
 //! Figures of boxes that were entered by one arc.
 
+use bincode::{Decode, Encode};
+
 use super::clock::Ticks;
 use crate::figures::{Port, PortTotals};
 pub(super) use crate::machine::WayOut;
@@ -65,7 +67,7 @@ impl WayOut {
 /// What most events touch comes first, for the sake of the cache. Arcs are not aligned to cache
 /// lines: that gained nothing more on `mixed`, and cost a quarter more time where there are very
 /// many contexts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 #[repr(C)]
 pub(super) struct Figures {
     pub(super) inner: Ticks,
@@ -90,7 +92,7 @@ pub(super) struct Figures {
 ///
 /// A usual box touches this one cache line of its arc.
 /// [`Books::total`](super::books::Books::total) adds it to [`Figures`].
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Encode, Decode)]
 #[repr(C, align(64))]
 pub(super) struct Usual {
     /// As of the [`CallArc`](super::books::CallArc).
@@ -137,7 +139,7 @@ impl Usual {
 /// and for good.
 ///
 /// Such a chain touches this one cache line of each arc that its boxes departed by.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Encode, Decode)]
 #[repr(C, align(64))]
 pub(super) struct UsualChains {
     /// Boxes that were departed into.
@@ -170,6 +172,16 @@ impl UsualChains {
         }
     }
 
+    /// What is counted, times left out.
+    pub(super) fn counts(&self) -> [u64; 4] {
+        [
+            self.exits.boxes,
+            self.fails.boxes,
+            self.covered_exits,
+            self.covered_fails,
+        ]
+    }
+
     /// Adds counts and times of another part of the run.
     pub(super) fn add(&mut self, other: &Self) {
         self.exits.add(&other.exits);
@@ -194,7 +206,7 @@ impl UsualChains {
 }
 
 /// Boxes that were left in one way.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Encode, Decode)]
 #[repr(C)]
 pub(super) struct Left {
     pub(super) boxes: u64,

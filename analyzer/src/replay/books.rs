@@ -19,8 +19,11 @@
 //! that extend. Sums are taken modulo 2⁶⁴, which the results fit in whatever happens in between.
 //! All are by both clocks ([`Ticks`]).
 
+mod kept;
+
 use std::sync::Arc;
 
+use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 pub(super) use super::arc_table::{ArcId, NONE, PlaceId};
@@ -34,9 +37,10 @@ use crate::figures::contexts::HiddenFigures;
 use crate::scope::Scope;
 use crate::scope::called::Called;
 use crate::trace::{Callable, Center, PredicateIndex, SiteIndex};
+pub(super) use kept::KeptBooks;
 
 /// A call from a place.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Encode, Decode)]
 #[repr(C)]
 pub(super) struct CallArc {
     pub(super) predicate: PredicateIndex,
@@ -69,7 +73,7 @@ impl CallArc {
 }
 
 /// How boxes were entered, as far as their time depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 pub(super) struct Entry {
     pub(super) arc: ArcId,
     /// By which arc the innermost other box of their predicate was left; [`NONE`]: there is none.
@@ -103,7 +107,7 @@ impl Numbers {
 pub(super) const NEVER: i64 = i64::MIN;
 
 /// Where boxes stand.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Encode, Decode)]
 pub(super) struct Place {
     /// Of its boxes; for a place where a chunk begins, [`Books::begin`].
     pub(super) predicate: PredicateIndex,

@@ -3,6 +3,10 @@
 //! Boxes lie in an arena with parent links, so to go back is to move one pointer. One that is neither
 //! on the active chain nor on the choice stack is used again for the next.
 
+mod kept;
+
+use bincode::{Decode, Encode};
+
 use super::books::{ArcId, Entry, NONE, PlaceId};
 use super::clock::Ticks;
 use super::small_map::SmallMap;
@@ -14,7 +18,7 @@ pub(super) type BoxId = u32;
 pub(super) type RootId = u32;
 
 /// A box for which the engine keeps one frame.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Encode, Decode)]
 pub(super) struct PhysicalBox {
     /// Its caller. [`NONE`]: unknown.
     pub(super) parent: BoxId,
@@ -100,7 +104,7 @@ pub(super) type Stage = u32;
 pub(super) type GroupKey = (Entry, Stage);
 
 /// Logical boxes of a chain that were entered alike.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Encode, Decode)]
 pub(super) struct Group {
     pub(super) boxes: u64,
     /// Those of them that never exited.
@@ -129,7 +133,7 @@ impl Group {
 ///
 /// They share the fate of the physical box, so groups stand for them, in the order of their first boxes. A loop
 /// of ten million last calls is one group.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Encode, Decode)]
 pub(super) struct Chain {
     pub(super) groups: SmallMap<GroupKey, Group>,
     /// By which arc the innermost box of a predicate departed.

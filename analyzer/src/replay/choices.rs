@@ -1,5 +1,7 @@
 //! The terms of backtracking: entries of the choice stack, and the causes of redos and cuts.
 
+use bincode::{Decode, Encode};
+
 use super::books::{ArcId, add};
 use super::boxes::{BoxId, RootId};
 use crate::trace::PredicateIndex;
@@ -77,7 +79,7 @@ pub(super) struct Cause {
 }
 
 /// What a box had to do with a redo that it is blamed for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 pub(super) enum Reason {
     /// It failed.
     Failed,

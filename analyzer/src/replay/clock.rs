@@ -1,7 +1,9 @@
 //! The clocks of a stream: all time of boxes, and the part of it that is no work.
 
+use bincode::{Decode, Encode};
+
 /// What the clocks show, or how long something took by them, in ticks. Counted modulo 2⁶⁴.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 pub(super) struct Ticks {
     pub(super) all: u64,
     /// Those of them while the active box was no work ([`crate::trace::BoxKind::is_work`]).

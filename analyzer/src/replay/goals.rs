@@ -1,5 +1,9 @@
 //! Which goals are on the active chain between two chunks.
 
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::books::Numbers;
@@ -12,6 +16,24 @@ pub(super) struct Goals {
     /// The same, in the order of depths. There are no more than there are goals.
     stack: Vec<(i64, Callable)>,
 }
+
+impl Encode for Goals {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.stack.encode(encoder)
+    }
+}
+
+impl<Context> Decode<Context> for Goals {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let mut goals = Self::default();
+        for (depth, goal) in Vec::<(i64, Callable)>::decode(decoder)? {
+            goals.enter(depth, goal);
+        }
+        Ok(goals)
+    }
+}
+
+bincode::impl_borrow_decode!(Goals);
 
 impl Goals {
     /// Whether a box of a goal is on the chain, at a depth of at most so much.

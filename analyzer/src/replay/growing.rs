@@ -8,17 +8,20 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
+use bincode::enc::Encoder;
+use bincode::error::EncodeError;
+use bincode::{Decode, Encode};
 use portmortem_tracer::format::{Closing, Dialect};
 use rustc_hash::{FxHashSet, FxHasher};
 
-use super::joined::{Checkpoints, Joined};
+use super::joined::{Checkpoints, Joined, KeptJoined};
 use super::plan::{Work, parts};
 use super::schedule::Run;
 use super::work::Worker;
-use super::{ReplayOptions, completed};
+use super::{ReplayOptions, beside, completed};
+use crate::figures::laws;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
-use crate::reading;
 use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
 
@@ -33,6 +36,8 @@ pub(crate) struct Growing {
     joined: Joined,
     /// Its streams must be replayed from beginning to end.
     in_one_piece: bool,
+    /// It was read from a file, and its figures were not checked yet.
+    is_doubtful: bool,
     /// Places of the blocks up to which streams were joined, by the place of the stream; to see
     /// that it is the same file.
     last: Vec<(u32, u64)>,
@@ -45,7 +50,6 @@ pub(crate) struct Grown {
     /// Places where walks can begin.
     pub(crate) checkpoints: Vec<Checkpoint>,
     /// Bytes of blocks that were read for it.
-    #[cfg(test)]
     pub(crate) read: u64,
 }
 
@@ -60,7 +64,7 @@ pub(crate) enum Stopped {
 
 /// Predicates and goals of which events were replayed: those must be the same in the trace that it
 /// goes on with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 struct Names {
     predicates: usize,
     sites: usize,
@@ -98,7 +102,54 @@ impl Names {
     }
 }
 
+/// The same as it is read from a file.
+#[derive(Debug, Decode)]
+pub(crate) struct KeptGrowing {
+    of: u64,
+    stride: u64,
+    names: Names,
+    joined: KeptJoined,
+    last: Vec<(u32, u64)>,
+}
+
+impl Encode for Growing {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.of.encode(encoder)?;
+        self.stride.encode(encoder)?;
+        self.names.encode(encoder)?;
+        self.joined.encode(encoder)?;
+        self.last.encode(encoder)
+    }
+}
+
+impl KeptGrowing {
+    /// The replay of the beginning of a trace, ready to go on; `None` if it is not that.
+    pub(crate) fn open(self, trace: &Trace) -> Option<Growing> {
+        let scope = Scope::of(trace, &Default::default());
+        if self.of != trace.file_id() || !self.names.are_in(trace, &scope) {
+            return None;
+        }
+        let predicates = u32::try_from(self.names.predicates).ok()?;
+        let sites = u32::try_from(self.names.sites).ok()?;
+        let growing = Growing {
+            of: self.of,
+            stride: self.stride,
+            names: self.names,
+            joined: self.joined.open(&scope, predicates, sites)?,
+            in_one_piece: false,
+            is_doubtful: true,
+            last: self.last,
+        };
+        growing.is_of(trace, &scope).then_some(growing)
+    }
+}
+
 impl Growing {
+    /// Whether it can be gone on from, and says all that was found.
+    pub(crate) fn is_in_order(&self) -> bool {
+        !self.in_one_piece && self.joined.is_in_order() && self.joined.knows_all()
+    }
+
     /// Nothing of it is replayed yet.
     pub(crate) fn new(trace: &Trace, stride: u64) -> Self {
         let scope = Scope::of(trace, &Default::default());
@@ -108,11 +159,13 @@ impl Growing {
             names: Names::of(trace, &scope),
             joined: Joined::new(&scope, Some(Checkpoints::default())),
             in_one_piece: false,
+            is_doubtful: false,
             last: Vec::new(),
         }
     }
 
-    /// Goes on with all that the trace has by now. Of the options, `progress` and `cancel` count.
+    /// Goes on with all that the trace has by now. Of the options, those do not count that leave
+    /// something out.
     ///
     /// # Errors
     /// [`Stopped`]; if not by cancelling, nothing can go on from it.
@@ -122,14 +175,34 @@ impl Growing {
         options: &ReplayOptions,
     ) -> Result<Grown, Stopped> {
         let scope = Scope::of(trace, &Default::default());
-        if !self.is_of(trace, &scope) {
+        // Figures by clause, arguments and values are found from the beginning.
+        let beside = || beside(trace, &scope, options);
+        let (grown, found) = rayon::join(|| self.join(trace, &scope, options), beside);
+        let (grown, found) = (grown?, found.ok_or(Stopped::Cancelled)?);
+        let profile = completed(trace, &scope, grown.profile, found);
+        if self.is_doubtful && !laws::check(&profile).is_empty() {
+            self.in_one_piece = true;
+            return Err(Stopped::InOnePiece);
+        }
+        self.is_doubtful = false;
+        Ok(Grown { profile, ..grown })
+    }
+
+    /// Goes on with what is new.
+    fn join(
+        &mut self,
+        trace: &Trace,
+        scope: &Scope,
+        options: &ReplayOptions,
+    ) -> Result<Grown, Stopped> {
+        if !self.is_of(trace, scope) {
             *self = Self::new(trace, self.stride);
         }
         if self.in_one_piece {
             return Err(Stopped::InOnePiece);
         }
-        self.names = Names::of(trace, &scope);
-        self.joined.renumber(&scope);
+        self.names = Names::of(trace, scope);
+        self.joined.renumber(scope);
         let whole = ReplayOptions {
             progress: options.progress,
             ..ReplayOptions::default()
@@ -137,7 +210,7 @@ impl Growing {
         let worker = Worker {
             trace,
             options: &whole,
-            scope: &scope,
+            scope,
             may_give_up: false,
         };
         // Until it is seen that it is not so.
@@ -153,7 +226,7 @@ impl Growing {
         if let Some(progress) = options.progress {
             progress.fetch_add(trace.size().saturating_sub(read), Ordering::Relaxed);
         }
-        let joined = std::mem::replace(&mut self.joined, Joined::new(&scope, None));
+        let joined = std::mem::replace(&mut self.joined, Joined::new(scope, None));
         let (mut joined, failed) = Run::new(worker, closed, joined).until(options.cancel).all();
         if failed.is_some() {
             return Err(Stopped::InOnePiece);
@@ -175,19 +248,9 @@ impl Growing {
         if failed.is_some() {
             return Err(Stopped::InOnePiece);
         }
-        // Figures by clause, arguments and values are found from the beginning.
-        let found = reading::read(trace, &scope, false, options.cancel);
-        let found = found.ok_or(Stopped::Cancelled)?;
-        let profile = Profile {
-            clauses: found.clauses,
-            arguments: found.arguments,
-            values: found.values,
-            ..joined.into_profile()
-        };
         Ok(Grown {
-            profile: completed(trace, &scope, profile),
+            profile: joined.into_profile(),
             checkpoints,
-            #[cfg(test)]
             read,
         })
     }

@@ -41,11 +41,11 @@ type BlameBefore = (Blame, Option<(u32, Blame)>);
 /// The books of the trace, and the stream that is being put together.
 #[derive(Debug, Clone)]
 pub(super) struct Join {
-    books: Books,
+    pub(super) books: Books,
     /// By predicate: whether its boxes collect solutions.
     collectors: Arc<[bool]>,
-    backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
-    cuts: BTreeMap<(Caller, PredicateIndex), u64>,
+    pub(super) backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
+    pub(super) cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     state: State,
 }
 

@@ -1,5 +1,8 @@
 //! Works, joined in their order: their figures, their streams, and their faults.
 
+mod kept;
+
+use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::chunk::Before;
@@ -13,6 +16,7 @@ use crate::figures::profile::Profile;
 use crate::moment::checkpoint::{Change, Checkpoint, MOST_BYTES};
 use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
+pub(super) use kept::KeptJoined;
 
 /// Events after which it is seen whether a stream is better replayed in one piece.
 const DEEP_EVENTS: u64 = 1 << 20;
@@ -32,7 +36,7 @@ pub(super) struct Joined {
 }
 
 /// How far a stream is joined.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Encode, Decode)]
 pub(super) struct Reached {
     /// Events so far, and the number of the next.
     events: u64,
@@ -224,6 +228,11 @@ impl Joined {
         self.lasted = self.lasted.checked_add(lasted).ok_or(GiveUp::Long)?;
         self.streams.push(figures);
         Ok(())
+    }
+
+    /// Whether all events were in order that were joined.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.found.violation_count == 0 && self.found.damage.is_empty()
     }
 
     /// Whether all predicates that boxes were of are declared.

@@ -80,7 +80,7 @@ use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
-use crate::reading;
+use crate::reading::{self, Found};
 use crate::scope::focus::Focus;
 use crate::scope::hide::Hide;
 use crate::scope::window::Window;
@@ -215,25 +215,30 @@ fn replay_with(
             None => profile,
         }
     };
+    let (profile, found) = rayon::join(since_it_begins, || beside(trace, &scope, options));
+    let profile = completed(trace, &scope, profile, found?);
+    (!options.is_cancelled()).then_some(profile)
+}
+
+/// What is found beside the replay; the times of single calls are kept where the options want them.
+/// `None` if it was cancelled.
+fn beside(trace: &Trace, scope: &Scope, options: &ReplayOptions) -> Option<Found> {
     let with_calls = options.calls.is_some();
-    let beside = || reading::read(trace, &scope, with_calls, options.cancel);
-    let (profile, found) = rayon::join(since_it_begins, beside);
-    let found = found?;
-    if let (Some(calls), Some(found)) = (options.calls, found.calls) {
+    let mut found = reading::read(trace, scope, with_calls, options.cancel)?;
+    if let (Some(calls), Some(found)) = (options.calls, found.calls.take()) {
         calls.keep(found);
     }
-    let profile = Profile {
+    Some(found)
+}
+
+/// What the replay found, with what was found beside it, and what follows from that.
+fn completed(trace: &Trace, scope: &Scope, profile: Profile, found: Found) -> Profile {
+    let mut profile = Profile {
         clauses: found.clauses,
         arguments: found.arguments,
         values: found.values,
         ..profile
     };
-    let profile = completed(trace, &scope, profile);
-    (!options.is_cancelled()).then_some(profile)
-}
-
-/// What the replay found, with what follows from it.
-fn completed(trace: &Trace, scope: &Scope, mut profile: Profile) -> Profile {
     profile
         .predicates
         .resize(scope.hidden.len(), Default::default());

@@ -2,6 +2,10 @@
 
 use std::hash::Hash;
 
+use bincode::de::{BorrowDecoder, Decoder};
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{BorrowDecode, Decode, Encode};
 use rustc_hash::FxHashMap;
 
 /// Up to so many keys are compared one by one, which is faster than hashing. Few chains of last
@@ -22,6 +26,38 @@ impl<K, V> Default for SmallMap<K, V> {
             entries: Vec::new(),
             places: FxHashMap::default(),
         }
+    }
+}
+
+impl<K: Encode, V: Encode> Encode for SmallMap<K, V> {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.entries.encode(encoder)
+    }
+}
+
+impl<Context, K, V> Decode<Context> for SmallMap<K, V>
+where
+    K: Decode<Context> + Copy + Eq + Hash + 'static,
+    V: Decode<Context> + Default + 'static,
+{
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let mut map = Self::default();
+        for (key, value) in Vec::<(K, V)>::decode(decoder)? {
+            *map.entry(key) = value;
+        }
+        Ok(map)
+    }
+}
+
+impl<'de, Context, K, V> BorrowDecode<'de, Context> for SmallMap<K, V>
+where
+    K: Decode<Context> + Copy + Eq + Hash + 'static,
+    V: Decode<Context> + Default + 'static,
+{
+    fn borrow_decode<D: BorrowDecoder<'de, Context = Context>>(
+        decoder: &mut D,
+    ) -> Result<Self, DecodeError> {
+        Self::decode(decoder)
     }
 }
 

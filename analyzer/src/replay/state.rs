@@ -1,6 +1,10 @@
 //! The state of a stream between two chunks, and how a chunk changes it.
 
+mod kept;
+
 use std::sync::Arc;
+
+use bincode::{Decode, Encode};
 
 use super::books::{ArcId, Books, Entry, NONE, Numbers, PlaceId, add};
 use super::boxes::{BoxId, Boxes, Chain, PhysicalBox, RootId, entries, logical};
@@ -15,7 +19,7 @@ use crate::moment::stack::Packed;
 use crate::trace::{Callable, PredicateIndex};
 
 /// The state between two chunks of a stream.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Encode, Decode)]
 pub(super) struct State {
     pub(super) boxes: Boxes,
     pub(super) active: BoxId,
@@ -41,7 +45,7 @@ pub(super) struct State {
 }
 
 /// Who is to blame for a redo that comes next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(super) enum Blame {
     /// Whatever is active then, for this reason.
     Active(Reason),
@@ -53,7 +57,7 @@ pub(super) enum Blame {
 pub(super) const NOBODY_FAILED: Blame = Blame::Active(Reason::WasActive);
 
 /// An entry of the choice stack.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Encode, Decode)]
 pub(super) struct Choice {
     pub(super) id: BoxId,
     pub(super) pushed: u64,

@@ -4,6 +4,7 @@
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
+use bincode::config;
 use portmortem_tracer::format::{Event, Outcome, Site, StreamKind};
 use portmortem_tracer::{Options, Recorder, Stream};
 use proptest::prelude::*;
@@ -13,8 +14,9 @@ use tempfile::TempDir;
 use super::files::{declare_one, recorder, trace};
 use super::parallel::long;
 use super::{Script, then_fails};
+use crate::figures::laws;
 use crate::moment::{Moment, OpenBox};
-use crate::replay::growing::{Growing, Stopped};
+use crate::replay::growing::{Growing, KeptGrowing, Stopped};
 use crate::replay::{ReplayOptions, replay};
 use crate::trace::Trace;
 use crate::walk::{Trail, Walk};
@@ -121,6 +123,17 @@ impl<'s> Recording<'s> {
     }
 }
 
+/// As a file has it.
+fn written(growing: &Growing) -> Vec<u8> {
+    bincode::encode_to_vec(growing, config::standard()).unwrap()
+}
+
+fn read_again(bytes: &[u8], trace: &Trace) -> Option<Growing> {
+    let config = config::standard().with_limit::<0x100_0000>();
+    let (kept, _) = bincode::decode_from_slice::<KeptGrowing, _>(bytes, config).ok()?;
+    kept.open(trace)
+}
+
 /// The active chain, and the choice stack without callers: those of boxes are not kept that are
 /// about to be cut, where a part ends between the events of one cut.
 fn boxes(moment: &Moment) -> (Vec<OpenBox>, Vec<OpenBox>) {
@@ -156,12 +169,16 @@ proptest! {
         script in long(),
         steps in prop::collection::vec((any::<prop::sample::Index>(), 1..900usize), 1..12),
         stride in prop_oneof![Just(1), Just(3000), Just(u64::MAX)],
+        is_kept: bool,
     ) {
         let mut recording = Recording::new(&script);
         let mut growing = Growing::new(&recording.now(), stride);
         check(&mut growing, &recording.now())?;
         for (stream, events) in steps {
             recording.go_on(stream.index(script.streams.len()), events);
+            if is_kept {
+                growing = read_again(&written(&growing), &recording.now()).unwrap();
+            }
             check(&mut growing, &recording.now())?;
         }
         let mut stream = 0;
@@ -171,6 +188,30 @@ proptest! {
             check(&mut growing, &recording.now())?;
         }
         check(&mut growing, &recording.close())?;
+    }
+
+    /// Whatever the file says, nothing panics, and sums come out or nothing goes on from it.
+    #[test]
+    fn a_file_that_lies_is_survived(
+        script in long(),
+        flips in prop::collection::vec((any::<prop::sample::Index>(), 1..=255_u8), 1..8),
+    ) {
+        let mut recording = Recording::new(&script);
+        recording.go_on(0, 1500);
+        let mut growing = Growing::new(&recording.now(), 3000);
+        check(&mut growing, &recording.now())?;
+        let mut bytes = written(&growing);
+        for (at, bits) in flips {
+            let at = at.index(bytes.len());
+            bytes[at] ^= bits;
+        }
+        recording.go_on(0, 1500);
+        let trace = recording.now();
+        if let Some(mut growing) = read_again(&bytes, &trace)
+            && let Ok(grown) = growing.go_on(&trace, &ReplayOptions::default())
+        {
+            prop_assert_eq!(laws::check(&grown.profile), []);
+        }
     }
 
     /// Another recording has the place of the one that it began with.
