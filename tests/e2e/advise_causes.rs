@@ -123,4 +123,97 @@ rule(Table, [N,S0,S]>>( memberchk(N, Table), S is S0+N )).
     let found = findings_on(&sandbox, program);
     let one = finding(&found, "copied-data", "main/0", 7);
     says(&one, "The lambda was called 600 times");
+    // What library yall has to share data fails, or copies it, too.
+    let remedy = one["remedy"].as_str().unwrap();
+    assert!(!remedy.contains('/'), "{remedy}");
+}
+
+/// A text for messages that are not printed; and one that is printed, one that is needed
+/// elsewhere, and one that debug/3 would make.
+#[test]
+fn text_that_is_made_for_nothing() {
+    let sandbox = Sandbox::new();
+    let program = |main: &str, step: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+:- use_module(library(debug)).
+main :- {main}, numlist(1, 50, L), forall(between(1, 600, N), step(N, L, _)).
+step(N, L, Text) :-
+    {step}.
+"
+        )
+    };
+    let text = "format(string(T), \"~d of ~p\", [N, L]), Text = none";
+    for (step, printer) in [
+        (
+            format!("{text}, debug(steps, \"~s\", [T])"),
+            "prolog_debug:debug/3",
+        ),
+        (
+            format!("{text}, ( N > 0 -> debug(steps, T, []) ; true )"),
+            "prolog_debug:debug/3",
+        ),
+    ] {
+        let found = findings_on(&sandbox, &program("true", &step));
+        let one = finding(&found, "unprinted-text", "step/3", 5);
+        says(&one, &format!("hands its text to {printer} alone"));
+    }
+    let wanted = text.replace("none", "T");
+    let debug = "debug(steps, \"~s\", [T])";
+    for (main, step) in [
+        ("debug(steps)", format!("{text}, {debug}")),
+        ("true", format!("{wanted}, {debug}")),
+        (
+            "true",
+            format!("{text}, print_message(error, format(\"~s\", [T]))"),
+        ),
+        (
+            "true",
+            "Text = N, debug(steps, \"~d of ~p\", [N, L])".to_owned(),
+        ),
+    ] {
+        let found = findings_on(&sandbox, &program(main, &step));
+        assert!(
+            !causes(&found).contains(&"unprinted-text"),
+            "{step}: {found:#?}"
+        );
+    }
+}
+
+/// Small powers cost nothing, and are no finding.
+#[test]
+fn powers_that_are_made_as_a_whole() {
+    let sandbox = Sandbox::new();
+    let program = |exponent: &str, arithmetic: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- numlist(1000, 1060, Ms), all(Ms, {exponent}, Cs), sum_list(Cs, S), print(S), nl.
+all([], _, []).
+all([M|Ms], E, [C|Cs]) :-
+    one(M, E, C),
+    all(Ms, E, Cs).
+one(M, E, C) :-
+    {arithmetic}.
+"
+        )
+    };
+    let in_one = "C is M ** E mod 3233";
+    let in_two = "P is M ^ E,\n    C is P mod 3233";
+    for arithmetic in [in_one, in_two] {
+        let found = findings_on(&sandbox, &program("65537", arithmetic));
+        let one = finding(&found, "power-modulo", "one/3", 8);
+        says(&one, "in 61 calls");
+        assert!(one["remedy"].as_str().unwrap().contains("powm("));
+    }
+    for (exponent, arithmetic) in [
+        ("3", in_one),
+        ("3", in_two),
+        ("65537", "C is powm(M, E, 3233)"),
+        ("65537", "P is M ** E,\n    C is P + 1"),
+    ] {
+        let found = findings_on(&sandbox, &program(exponent, arithmetic));
+        assert!(!causes(&found).contains(&"power-modulo"), "{arithmetic}");
+    }
 }

@@ -112,6 +112,34 @@ fn the_labelling_comes_last() {
     }
 }
 
+/// What rejects the values is no constraint, but could be one; where numbers are generated
+/// otherwise, that is not said.
+#[test]
+fn tests_behind_the_labelling() {
+    let program = |generator: &str, test: &str| {
+        format!(
+            "{SUMS}sums([A, B, C]) :-
+    [A, B, C] ins 1..20,
+    {generator},
+    {test}.
+fits(A, B, C) :- A*A + B*B =:= C*C, A + B > 22.
+"
+        )
+    };
+    let label = "label([A, B, C])";
+    let numbers = "numlist(1, 20, L), member(A, L), member(B, L), member(C, L)";
+    for test in ["fits(A, B, C)", "A*A + B*B =:= C*C, A + B > 22"] {
+        let of = |generator| {
+            let found = found(&program(generator, test), &[], "generator");
+            assert!(!found.is_empty(), "{generator} {test}");
+            let remedies = found.iter().map(|one| one["remedy"].to_string());
+            remedies.collect::<Vec<_>>().concat()
+        };
+        assert!(of(label).contains("so that propagation prunes the search"));
+        assert!(!of(numbers).contains("propagation"));
+    }
+}
+
 const PATHS: &str = "
 edge(X, Y) ==> path(X, Y).
 edge(X, Y), path(Y, Z) ==> path(X, Z).

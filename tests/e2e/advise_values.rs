@@ -65,6 +65,48 @@ main :- numlist(1, 3000, Ns), empty(E), foldl(add, Ns, E, _).
     assert!(found_in(tree).is_empty());
 }
 
+/// Each step takes a character from the front of a text, and copies the rest; a list of codes
+/// shares it.
+#[test]
+fn a_text_that_is_consumed_from_its_front() {
+    let program = |step: &str, text: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+:- set_prolog_flag(gc, false).
+main :- numlist(1, 1500, Ns), atomic_list_concat(Ns, A), {text}, rest(T, 600).
+rest(_, 0) :- !.
+rest(T, N) :- {step}, M is N-1, rest(R, M).
+"
+        )
+    };
+    for (step, text, callee) in [
+        (
+            "sub_string(T, 1, _, 0, R)",
+            "atom_string(A, T)",
+            "system:sub_string/5",
+        ),
+        (
+            "string_code(1, T, C), string_codes(S, [C]), string_concat(S, R, T)",
+            "atom_string(A, T)",
+            "system:string_concat/3",
+        ),
+    ] {
+        let found = found(&program(step, text), &["*"], "copied-data");
+        let title =
+            format!("{callee} copies what is left of a text at each step at line 5 of rest/2");
+        let one = only(&found, &title);
+        assert!(one["remedy"].as_str().unwrap().contains("string_codes/2"));
+    }
+    let codes = program("T = [_|R]", "atom_codes(A, T)");
+    assert!(found(&codes, &["*"], "copied-data").is_empty());
+    // A text that grows is none that is consumed.
+    let grows = program("string_concat(T, x, R)", "atom_string(A, T)");
+    let found = found(&grows, &["*"], "copied-data");
+    let title = "system:string_concat/3 makes its data anew at each step at line 5 of rest/2";
+    only(&found, title);
+}
+
 /// Two data that grow in turn at one goal.
 #[test]
 fn dicts_that_are_copied_in_turn() {

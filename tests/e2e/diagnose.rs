@@ -93,6 +93,46 @@ fn the_page_says_what_the_time_is_what_was_tried_and_where_the_traces_are() {
     assert_eq!(text, "no trace");
 }
 
+/// With one solution in place of all of them, the program prints less; to keep the sums is right.
+const REFUTED: &str = ":- initialization(main, main).
+main :- forall(between(1, 120, N), first(N)), findall(S, ( between(1, 1200, N), M is N mod 10, sum(M, S) ), Ss),
+    sum_list(Ss, T), print(T), nl.
+first(N) :-
+    findall(X, said(N, X), Xs),
+    Xs = [Y|_],
+    Y > 0.
+said(N, X) :- between(1, 5, X), print(N-X), nl.
+sum(M, S) :- numlist(1, 300, L), add(L, M, 0, S).
+add([], _, S, S).
+add([X|Xs], M, S0, S) :- S1 is S0 + X mod (M+1), add(Xs, M, S1, S).
+";
+
+/// A finding whose changes all failed is none any more; what was measured comes first.
+#[test]
+fn what_is_refuted_is_told_at_the_end() {
+    let sandbox = Sandbox::with("refuted.pl", REFUTED);
+    let command = ["diagnose", "refuted.pl", "--least", "0"];
+    let page = sandbox.portmortem(command);
+    page.exits(0)
+        .shows("\n1. ")
+        .shows("Refuted:   '$bags':findall/3 collects all solutions of said/2, and only the");
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(!page.contains("   Name:   collected-for-first"), "{page}");
+    let first = page.split("\n2. ").next().unwrap();
+    assert!(
+        first.contains("   Tried:  table sum/2: confirmed"),
+        "{page}"
+    );
+    let report = report(&sandbox, &[&command[..], &["--format", "json"]].concat());
+    let found = report["findings"].as_array().unwrap();
+    let refuted: Vec<&Value> = found.iter().filter(|one| one["refuted"] == true).collect();
+    let [refuted] = refuted[..] else {
+        panic!("{report:#}");
+    };
+    assert_eq!(refuted["cause"], "collected-for-first");
+    assert_eq!(refuted["tried"][0]["verdict"], "refuted");
+}
+
 /// Ctrl-C ends what runs, and nothing is left.
 #[test]
 fn an_interrupt_ends_it_in_order() {

@@ -11,6 +11,7 @@ mod advice_pages;
 mod advise;
 mod advise_causes;
 mod advise_constraints;
+mod advise_loops;
 mod advise_values;
 mod annotate;
 mod arguments;

@@ -10,7 +10,7 @@ use std::fs;
 use super::chr_text::{self, Declared};
 use super::clause_text;
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, Need, Place};
+use super::{Cause, Certainty, Finding, Need, Place, generators};
 use crate::Analysis;
 use crate::text::{count, counted};
 use crate::trace::PredicateIndex;
@@ -175,7 +175,6 @@ fn lookups(
 ) -> (BTreeMap<(usize, String), Lookups>, bool) {
     let mut all = BTreeMap::<(usize, String), Lookups>::new();
     let mut is_debugged = false;
-    let tests = &evidence.analysis.calls().behaviour.tests;
     for (index, info, figures) in evidence.predicates() {
         if info.declared.file != Some(file) {
             continue;
@@ -199,8 +198,8 @@ fn lookups(
                 "lists:member/2" => {
                     chooses = true;
                     lookups.looked_at += counts.exits();
-                    let tests = goal.site.and_then(|site| tests.get(&site));
-                    lookups.unfit += tests.copied().unwrap_or(0);
+                    let tests = generators::tests(evidence, goal);
+                    lookups.unfit += tests.map(|(_, count)| count).sum::<u64>();
                     lookups.ticks += counts.served_work_ticks;
                 }
                 name if name.starts_with("chr_runtime:'chr newvia") => {

@@ -3,7 +3,11 @@
 
 use std::ops::Range;
 
+mod loops;
+mod powers;
 mod uses;
+
+pub(super) use powers::{Power, powers};
 
 /// A piece of the text that is neither layout nor a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +92,21 @@ pub(super) fn parts<'c, 't>(tokens: &'c [Token<'t>]) -> Vec<&'c [Token<'t>]> {
         depth == 0 && token.kind == Kind::Comma
     });
     parts.collect()
+}
+
+/// Behind the operand of an operator that is at a place: what is in brackets, with a name before
+/// them or not, or one token.
+fn after_operand(tokens: &[Token], at: usize) -> usize {
+    let is_open = |at: usize| {
+        let token = tokens.get(at);
+        token.is_some_and(|token| matches!(token.kind, Kind::Open { .. }))
+    };
+    let has_arguments = at + 1 < tokens.len() && opens_arguments(tokens, at + 1);
+    let open = if has_arguments { at + 1 } else { at };
+    match is_open(open) {
+        true => Written { tokens, name: open }.after_bracket(open),
+        false => at + 1,
+    }
 }
 
 /// Reads a text from its beginning.

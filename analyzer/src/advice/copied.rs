@@ -56,14 +56,13 @@ fn lambdas(evidence: &Evidence) -> Vec<Finding> {
             certainty: Certainty::ToCheck,
             title: format!("a lambda {} may copy its data at each call", evidence.at(goal)),
             evidence: format!(
-                "The lambda was called {} times and worked {} itself, {} a call. Without / before its parameters, a lambda is copied at \
+                "The lambda was called {} times and worked {} itself, {} a call. A lambda that is called as it stands is copied at \
                  each call with all that its variables are bound to.",
                 count(calls),
                 evidence.time(cost_ticks),
                 evidence.time(figures.self_ticks / figures.calls.max(1)),
             ),
-            remedy: "write a predicate and hand it the data as an argument: foldl(step(Data), …). Or name what it shares (\\X^…, \
-                     Shared/[X]>>…), which helps where the lambda stands in the goal itself. If the lambda has no large data, \
+            remedy: "write a predicate and hand it the data as an argument: foldl(step(Data), …). If the lambda has no large data, \
                      it is what the lambda calls in libraries."
                 .to_owned(),
             predicates: vec![index],

@@ -29,6 +29,20 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         .collect()
 }
 
+/// Built-in predicates that take a text apart: the text, and a part of it.
+const PARTS_OF_TEXTS: [(&str, u8, u8); 6] = [
+    ("system:sub_string/5", 1, 5),
+    ("system:sub_atom/5", 1, 5),
+    ("system:string_concat/3", 3, 1),
+    ("system:string_concat/3", 3, 2),
+    ("system:atom_concat/3", 3, 1),
+    ("system:atom_concat/3", 3, 2),
+];
+
+/// What is said where a step copies what is left of a text.
+const OF_TEXT: &str = "make codes or chars of the text once (string_codes/2, atom_codes/2) and walk that list, also with a grammar and \
+                       phrase/2; or keep the text, hand on an offset, and take out of it only what is needed.";
+
 /// A goal that copies.
 struct Copying<'e, 'a> {
     site: &'e Site<'a>,
@@ -57,13 +71,30 @@ impl<'e, 'a> Copying<'e, 'a> {
         })
     }
 
+    /// Whether the result is most of the text that was given: a step takes away some of it, and
+    /// copies the rest.
+    fn consumes_text(&self, callee: &str) -> bool {
+        let pair = &(callee, self.given, self.result);
+        let Some(given) = self.figures.arguments.get(usize::from(self.given) - 1) else {
+            return false;
+        };
+        let before = given.cells_in / given.bound_in.max(1);
+        let made = self.pair.made / self.pair.exits.max(1);
+        PARTS_OF_TEXTS.contains(pair) && made >= before / 4 * 3
+    }
+
     fn finding(&self, evidence: &Evidence) -> Finding {
         let Self { site, pair, .. } = self;
         let (given, result) = (self.given, self.result);
         let callee = evidence.name(site.callee);
         let sizes = &self.figures.arguments[usize::from(given) - 1];
+        let is_consumed = self.consumes_text(callee);
         let grows = sizes.greatest_in / 2 >= sizes.least_in;
         let size = match grows {
+            _ if is_consumed => format!(
+                "shrank from at most {} cells",
+                count(sizes.greatest_in.into())
+            ),
             true => format!(
                 "grew from {} to {} cells",
                 count(sizes.least_in.into()),
@@ -75,12 +106,16 @@ impl<'e, 'a> Copying<'e, 'a> {
             cause: Cause::CopiedData,
             place: evidence.place_of(site),
             cost_ticks: site.figures.served_work_ticks,
-            certainty: match grows {
+            certainty: match grows || is_consumed {
                 true => Certainty::Likely,
                 false => Certainty::ToCheck,
             },
             title: format!(
-                "{callee} makes its data anew at each step {}",
+                "{callee} {} at each step {}",
+                match is_consumed {
+                    true => "copies what is left of a text",
+                    false => "makes its data anew",
+                },
                 evidence.at(site)
             ),
             evidence: format!(
@@ -93,9 +128,14 @@ impl<'e, 'a> Copying<'e, 'a> {
                 count(site.figures.calls),
                 evidence.time(site.figures.served_work_ticks),
             ),
-            remedy: "keep the data where a step changes a small part of it: library(assoc) or library(rbtrees), whose versions share \
+            remedy: match is_consumed {
+                true => OF_TEXT,
+                false => {
+                    "keep the data where a step changes a small part of it: library(assoc) or library(rbtrees), whose versions share \
                      the rest; a fact for each element; or collect what is new in a list, and make the whole once, behind the loop."
-                .to_owned(),
+                }
+            }
+            .to_owned(),
             predicates: vec![site.callee],
             needs: Vec::new(),
         }

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, share};
-use super::labelled_first::is_labelling;
 use super::{Cause, Certainty, Finding};
 use crate::figures::contexts::way_up;
 use crate::tables::Site;
@@ -68,7 +67,7 @@ fn finding(evidence: &Evidence, (caller, callee): Entry, runs: u64, made: u64) -
         return None;
     }
     // To give values is to run propagators.
-    if is_labelling(evidence, callee) {
+    if evidence.is_labelling(callee) {
         return None;
     }
     let name = evidence.name(callee);

@@ -254,6 +254,14 @@ impl<'a> Evidence<'a> {
             .map_or("", |info| info.declared.module.as_str())
     }
 
+    /// Whether it is one of the predicates of library clpfd that give variables values.
+    pub(super) fn is_labelling(&self, predicate: PredicateIndex) -> bool {
+        matches!(
+            self.name(predicate),
+            "clpfd:label/1" | "clpfd:labeling/2" | "clpfd:indomain/1"
+        )
+    }
+
     /// The goal that made the dearest calls of a predicate.
     pub(super) fn dearest_goal(&self, callee: PredicateIndex) -> Option<&Site<'a>> {
         let goals = self.clauses.values().flatten();

@@ -7,7 +7,7 @@ use super::{Cause, Certainty, Finding, effects, source};
 use crate::figures::BacktrackFigures;
 use crate::tables::Site;
 use crate::text::count;
-use crate::trace::PredicateIndex;
+use crate::trace::{PredicateIndex, SiteIndex};
 
 /// Fewer rejected solutions are not worth another program.
 const LEAST: u64 = 1000;
@@ -65,6 +65,27 @@ pub(super) fn rejections(evidence: &Evidence, test: &Site, generator: &Site) -> 
     all.get(&(test, generator)).copied().unwrap_or(0)
 }
 
+/// How often a test that is no call made a goal be redone, by the goal that had exited last.
+pub(super) fn tests(
+    evidence: &Evidence,
+    generator: &Site,
+) -> impl Iterator<Item = (Option<SiteIndex>, u64)> {
+    let behaviour = &evidence.analysis.calls().behaviour;
+    let tests = generator.site.map(|site| behaviour.tests_of(site));
+    tests.into_iter().flatten()
+}
+
+/// Those of them at which no loop by failure, as `forall/2`, asked for the next solution.
+fn rejected_by_tests(evidence: &Evidence, generator: &Site, goals: &[Site]) -> u64 {
+    let failed = tests(evidence, generator).filter(|&(last, _)| {
+        let last = goals
+            .iter()
+            .find(|goal| last.is_some() && goal.site == last);
+        !source::is_driven(evidence.analysis, generator, last, goals)
+    });
+    failed.map(|(_, count)| count).sum()
+}
+
 /// The goal at `test` rejects what the one at `generator` gave: it fails at once more often than not, and then the generator is redone.
 fn by_goal(
     evidence: &Evidence,
@@ -95,6 +116,10 @@ fn by_goal(
     let is_next = test_at == generator_at + 1;
     let backtracks = evidence.backtracks(test.callee, generator.callee);
     let remedy = match is_next {
+        _ if evidence.is_labelling(generator.callee) => format!(
+            "post what {by} demands as constraints before {from}, so that propagation prunes the search; or test each part as soon \
+             as the variables that it needs have values."
+        ),
         true => format!(
             "generate less: let {from} give only what {by} accepts: compute it, or look it up by a key that is bound \
              before the call."
@@ -154,10 +179,13 @@ fn by_test(
 ) -> Option<Finding> {
     let generator = &goals[at];
     let backtracks = evidence.backtracks(predicate, generator.callee);
-    let tests = &evidence.analysis.calls().behaviour.tests;
-    let rejected = generator.site.and_then(|site| tests.get(&site)).copied();
-    let rejected = rejected.unwrap_or(0);
-    if rejected < LEAST || rejected < generator.figures.exits() / 2 || !generates(generator) {
+    let is_enough = |rejected: u64| rejected >= LEAST.max(generator.figures.exits() / 2);
+    let most = tests(evidence, generator).map(|(_, count)| count).sum();
+    if !is_enough(most) || !generates(generator) {
+        return None;
+    }
+    let rejected = rejected_by_tests(evidence, generator, goals);
+    if !is_enough(rejected) {
         return None;
     }
     if is_search(evidence, predicate, goals, at) {
@@ -180,7 +208,12 @@ fn by_test(
             count(generator.figures.exits()),
             count(rejected),
         ),
-        remedy: {
+        remedy: if evidence.is_labelling(generator.callee) {
+            format!(
+                "post the tests as constraints (#=, #<, …) before {from}, so that propagation prunes the search; or test as soon as \
+                 the variables that a test needs have values."
+            )
+        } else {
             let remedy = format!(
                 "let {from} generate only what passes: narrower bounds, a key that is bound before the call, or the test \
                  directly after what it needs."

@@ -142,7 +142,7 @@ impl Gives {
 /// What a goal gives values, if it is one that does: of library clpfd, or a choice of numbers or
 /// elements for one variable.
 fn gives(evidence: &Evidence, generator: &Site) -> Option<Gives> {
-    if is_labelling(evidence, generator.callee) {
+    if evidence.is_labelling(generator.callee) {
         return Some(Gives::AnyVariable);
     }
     let argument = match evidence.name(generator.callee) {
@@ -158,14 +158,6 @@ fn gives(evidence: &Evidence, generator: &Site) -> Option<Gives> {
     })
 }
 
-/// The predicates of library clpfd that give values.
-pub(super) fn is_labelling(evidence: &Evidence, predicate: PredicateIndex) -> bool {
-    matches!(
-        evidence.name(predicate),
-        "clpfd:label/1" | "clpfd:labeling/2" | "clpfd:indomain/1"
-    )
-}
-
 /// Whether a predicate posts constraints: it is of library clpfd and neither gives values nor asks
 /// for domains, or it or something that it calls is written with such constraints.
 pub(super) fn posts(evidence: &Evidence, predicate: PredicateIndex) -> bool {
@@ -177,7 +169,7 @@ pub(super) fn posts(evidence: &Evidence, predicate: PredicateIndex) -> bool {
         let declared = &info.declared;
         if declared.module == "clpfd" {
             let asks = declared.name.starts_with("fd_") || declared.name == "transpose";
-            return !asks && !is_labelling(evidence, called);
+            return !asks && !evidence.is_labelling(called);
         }
         evidence.is_of_program(called)
             && source::of_predicate(evidence.analysis, called).is_some_and(|text| {
@@ -199,10 +191,10 @@ fn tests(evidence: &Evidence, generator: &Site, gives: &Gives) -> u64 {
         [goal] => Some(constraints_alone_follow(goal, gives)),
         _ => None,
     });
-    let tests = &evidence.analysis.calls().behaviour.tests;
-    let found = generator.site.and_then(|site| tests.get(&site).copied());
     match are_constraints {
-        Some(true) => found.unwrap_or(0),
+        Some(true) => generators::tests(evidence, generator)
+            .map(|(_, count)| count)
+            .sum(),
         _ => 0,
     }
 }

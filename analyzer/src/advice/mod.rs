@@ -29,6 +29,7 @@ mod labelled_first;
 mod many_tables;
 mod may_repeat;
 mod pages;
+mod power_modulo;
 mod prefixes;
 mod read_again;
 mod repeats;
@@ -37,6 +38,7 @@ mod suspects;
 #[cfg(test)]
 mod tests;
 mod to_and_fro;
+mod unprinted_text;
 mod useless_argument;
 mod variable_order;
 mod waiting;
@@ -99,6 +101,10 @@ pub enum Cause {
     CopiedData,
     /// The key of an element is computed at each comparison of a sort.
     ComputedInComparison,
+    /// Text is made for messages that are not printed.
+    UnprintedText,
+    /// A large power is computed as a whole, and reduced then.
+    PowerModulo,
     /// Constraint variables are given values before the constraints are posted.
     LabelledFirst,
     /// Constraint variables are given values in the order in which they are written.
@@ -113,7 +119,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -134,6 +140,8 @@ impl Cause {
         Self::WalkedAgain,
         Self::CopiedData,
         Self::ComputedInComparison,
+        Self::UnprintedText,
+        Self::PowerModulo,
         Self::LabelledFirst,
         Self::VariableOrder,
         Self::CreepingPropagation,
@@ -165,6 +173,8 @@ impl Cause {
             Self::WalkedAgain => "walked-again",
             Self::CopiedData => "copied-data",
             Self::ComputedInComparison => "computed-in-comparison",
+            Self::UnprintedText => "unprinted-text",
+            Self::PowerModulo => "power-modulo",
             Self::LabelledFirst => "labelled-first",
             Self::VariableOrder => "variable-order",
             Self::CreepingPropagation => "creeping-propagation",
@@ -183,6 +193,14 @@ impl Cause {
             let names = Self::ALL.map(Self::name).join(", ");
             format!("no finding is named {name}; there are {names}")
         })
+    }
+
+    /// Whether the changes that can be made mechanically are what it asks for, so that it is
+    /// refuted with them. Some ask for more: to generate less is more than to test earlier, and
+    /// what alternatives have in common can be factored out where a table does not help.
+    #[must_use]
+    pub fn is_mended_by_changes(self) -> bool {
+        !matches!(self, Self::Generator | Self::RepeatedPrefix | Self::Hottest)
     }
 
     /// Its page, as Markdown.
@@ -309,7 +327,7 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 27] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 29] = [
         chr_scans::find,
         collected::find,
         comparisons::find,
@@ -329,10 +347,12 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         labelled_first::find,
         many_tables::find,
         may_repeat::find,
+        power_modulo::find,
         prefixes::find,
         read_again::find,
         repeats::find,
         to_and_fro::find,
+        unprinted_text::find,
         useless_argument::find,
         variable_order::find,
         waiting::find,

@@ -26,6 +26,8 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::ComputedInComparison => {
             include_str!("../../../docs/advice/computed-in-comparison.md")
         }
+        Cause::UnprintedText => include_str!("../../../docs/advice/unprinted-text.md"),
+        Cause::PowerModulo => include_str!("../../../docs/advice/power-modulo.md"),
         Cause::LabelledFirst => include_str!("../../../docs/advice/labelled-first.md"),
         Cause::VariableOrder => include_str!("../../../docs/advice/variable-order.md"),
         Cause::CreepingPropagation => include_str!("../../../docs/advice/creeping-propagation.md"),

@@ -182,3 +182,46 @@ pub(super) fn between(analysis: &Analysis, earlier: &Site, later: &Site) -> Opti
             .all(|one| earlier.iter().any(|other| one.fails_with(other))),
     })
 }
+
+/// Whether the text of a clause hands what a goal makes of an argument, counted from 0, to goals of
+/// this name alone.
+pub(super) fn is_only_for(analysis: &Analysis, maker: &Site, argument: usize, name: &str) -> bool {
+    let found = at_site(analysis, maker, |goals| {
+        let [goal] = goals else {
+            return None;
+        };
+        Some(goal.is_only_for(argument, name))
+    });
+    found == Some(true)
+}
+
+/// Whether a loop may have gone back into `generator` after `last` had exited, whatever tests said
+/// of what it gave. `goals` are those of the clause that made calls. Without a text that says
+/// otherwise, a test has failed.
+pub(super) fn is_driven(
+    analysis: &Analysis,
+    generator: &Site,
+    last: Option<&Site>,
+    goals: &[Site],
+) -> bool {
+    let text = generator
+        .file()
+        .and_then(|file| fs::read_to_string(analysis.locate(file)).ok());
+    let clauses = clause_text::clauses(text.as_deref().unwrap_or_default());
+    let all = |site: &Site| {
+        let callee = analysis.trace.predicates().get(site.callee as usize);
+        let of_line = callee.zip(site.line());
+        of_line.map_or(Vec::new(), |(callee, line)| {
+            Written::all(&clauses, line, &callee.declared.name)
+        })
+    };
+    let calls: Vec<Written> = goals.iter().flat_map(all).collect();
+    let last = last.map(all).unwrap_or_default();
+    // Which of several goals of a line it is, its site does not say.
+    let last = match &last[..] {
+        [last] => Some(last),
+        _ => None,
+    };
+    let mut generators = all(generator).into_iter();
+    generators.any(|generator| generator.is_driven(last, &calls))
+}

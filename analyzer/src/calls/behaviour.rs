@@ -74,9 +74,9 @@ pub struct Behaviour {
     /// goal: the first one rejected what the second one gave.
     pub rejections: BTreeMap<(SiteIndex, SiteIndex), u64>,
     /// How often a goal was re-entered from the clause that called it, when no call had failed: a
-    /// test that is no call rejected what it gave. A clause that fails on purpose after its last
-    /// goal tests nothing.
-    pub tests: BTreeMap<SiteIndex, u64>,
+    /// test that is no call rejected what it gave, or has passed, and the clause fails on purpose.
+    /// By that goal and the one that had exited last; a clause that fails directly after is none.
+    pub tests: BTreeMap<(SiteIndex, Option<SiteIndex>), u64>,
     /// By what left them.
     pub choicepoints: BTreeMap<Called, OwnChoicepoints>,
     /// When calls were made.
@@ -91,8 +91,8 @@ impl Behaviour {
         for (goals, count) in other.rejections {
             *self.rejections.entry(goals).or_default() += count;
         }
-        for (site, count) in other.tests {
-            *self.tests.entry(site).or_default() += count;
+        for (goals, count) in other.tests {
+            *self.tests.entry(goals).or_default() += count;
         }
         for (of, part) in other.choicepoints {
             let sum = self.choicepoints.entry(of).or_default();
@@ -109,6 +109,17 @@ impl Behaviour {
             sum.callers += part.callers;
         }
         self
+    }
+
+    /// How often a test that is no call rejected what a goal gave, by the goal that exited last.
+    pub fn tests_of(
+        &self,
+        goal: SiteIndex,
+    ) -> impl Iterator<Item = (Option<SiteIndex>, u64)> + use<'_> {
+        let all = (goal, None)..=(goal, Some(SiteIndex::MAX));
+        self.tests
+            .range(all)
+            .map(|(&(_, last), &count)| (last, count))
     }
 
     /// How a predicate called itself.
@@ -174,8 +185,8 @@ struct OnChain {
 /// The last port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Last {
-    /// Control went on.
-    Went,
+    /// Control went on; the goal that has exited, if that was the last port and calls name it.
+    Went(Option<SiteIndex>),
     /// A box failed that this goal had called, and that had had no solution.
     Rejected(SiteIndex),
     /// A box failed otherwise, or was re-entered: what is re-entered next is re-entered with it.
@@ -192,6 +203,7 @@ pub(crate) struct Follower<'s> {
     callers: &'s [PredicateIndex],
     last: Last,
     rejections: BTreeMap<(SiteIndex, SiteIndex), u64>,
+    tests: BTreeMap<(SiteIndex, Option<SiteIndex>), u64>,
     /// By what a call names: predicates, the unknown one included, then sites.
     rows: Vec<Row>,
     unknown: PredicateIndex,
@@ -207,7 +219,6 @@ pub(crate) struct Follower<'s> {
 struct Row {
     span: Option<Span>,
     own: OwnChoicepoints,
-    tests: u64,
 }
 
 impl<'s> Follower<'s> {
@@ -220,8 +231,9 @@ impl<'s> Follower<'s> {
         Self {
             scope,
             callers,
-            last: Last::Went,
+            last: Last::Went(None),
             rejections: BTreeMap::new(),
+            tests: BTreeMap::new(),
             rows: vec![Row::default(); unknown as usize + 1 + callers.len()],
             unknown,
             inner: vec![None; unknown as usize + 1],
@@ -233,6 +245,7 @@ impl<'s> Follower<'s> {
         let recursions = (0..).zip(self.recursions);
         let mut found = Behaviour {
             rejections: self.rejections,
+            tests: self.tests,
             recursions: recursions.filter(|(_, of)| of.calls > 0).collect(),
             ..Behaviour::default()
         };
@@ -244,9 +257,6 @@ impl<'s> Follower<'s> {
             }
             if figures.own.left > 0 {
                 found.choicepoints.insert(called, figures.own);
-            }
-            if let Some(site) = site.filter(|_| figures.tests > 0) {
-                found.tests.insert(site, figures.tests);
             }
         }
         found
@@ -323,13 +333,13 @@ impl Observer for Follower<'_> {
     type Kept = Frame;
 
     fn begins(&mut self, _: u32) {
-        self.last = Last::Went;
+        self.last = Last::Went(None);
     }
 
     fn called(&mut self, at: &At, open: &OpenBox, _: Option<&Frame>) -> Frame {
         let is_between = self.is_between(open.predicate);
         if !is_between {
-            self.last = Last::Went;
+            self.last = Last::Went(None);
         }
         let last = self.callable(at, open);
         self.calls(at, last);
@@ -349,7 +359,7 @@ impl Observer for Follower<'_> {
     }
 
     fn departed(&mut self, at: &At, open: &OpenBox, frame: &mut Frame) {
-        self.last = Last::Went;
+        self.last = Last::Went(None);
         frame.last = self.callable(at, open);
         frame.predicate = open.predicate;
         self.calls(at, frame.last);
@@ -377,7 +387,8 @@ impl Observer for Follower<'_> {
                 None => Last::Back,
             },
             WayOut::ExitDet | WayOut::ExitNondet if frame.drives => Last::Drives,
-            _ => Last::Went,
+            WayOut::ExitDet | WayOut::ExitNondet => Last::Went(frame.site),
+            _ => Last::Went(None),
         };
         frame.has_exited |= matches!(way_out, WayOut::ExitDet | WayOut::ExitNondet);
         frame.has_own = way_out == WayOut::ExitNondet && at.choices == frame.height && at.is_inside;
@@ -400,15 +411,15 @@ impl Observer for Follower<'_> {
         let is_in_clause = around.map(|around| around.predicate) == of_clause;
         match last {
             Last::Rejected(by) => *self.rejections.entry((by, site)).or_default() += 1,
-            Last::Went if is_in_clause => {
-                self.count(at, self.unknown + 1 + site, |row| row.tests += 1);
-            }
-            Last::Went | Last::Back | Last::Drives => {}
+            Last::Went(after) if is_in_clause => *self.tests.entry((site, after)).or_default() += 1,
+            Last::Went(_) | Last::Back | Last::Drives => {}
         }
     }
 
     fn cut(&mut self, at: &At, frame: Frame) {
-        self.last = Last::Went;
+        if !matches!(self.last, Last::Went(_)) {
+            self.last = Last::Went(None);
+        }
         self.is_gone(at, &frame);
     }
 
@@ -418,7 +429,7 @@ impl Observer for Follower<'_> {
 
     fn noted(&mut self, at: &At, _: Option<(&OpenBox, &mut Frame)>) {
         if matches!(at.event, Event::Clause { .. }) {
-            self.last = Last::Went;
+            self.last = Last::Went(None);
         }
     }
 }
@@ -514,7 +525,7 @@ mod tests {
     fn a_goal_that_runs_out_of_solutions_rejects_nothing() {
         let found = of("p gen leave test leave redo fail redo exit exit");
         assert!(found.rejections.is_empty());
-        assert_eq!(found.tests, BTreeMap::from([(TEST, 1)]));
+        assert_eq!(found.tests, BTreeMap::from([((TEST, Some(TEST)), 1)]));
     }
 
     #[test]

@@ -104,14 +104,15 @@ fn page(analysis: &Analysis, status: ExitStatus, found: &[Finding], attempt: &At
     if !status.success() {
         text += &format!("The program itself did not succeed: {status}.\n");
     }
-    for (number, finding) in (1..).zip(found.iter().take(SHOWN)) {
+    let (standing, refuted) = attempt.weighed(found);
+    for (number, finding) in (1..).zip(standing.iter().take(SHOWN)) {
         text += "\n";
         text += &report::finding(analysis, number, finding);
         for trial in attempt.shown().filter(|trial| trial.is_of(finding)) {
             text += &report::fill(&trial.outcome(), "   Tried:  ", "           ");
         }
     }
-    let hidden = found.len().saturating_sub(SHOWN);
+    let hidden = standing.len().saturating_sub(SHOWN);
     if hidden > 0 {
         let trace = printable(&analysis.path.display().to_string());
         text += &format!(
@@ -132,6 +133,9 @@ fn page(analysis: &Analysis, status: ExitStatus, found: &[Finding], attempt: &At
     }
     if let Some(outcome) = attempt.together.outcome() {
         text += &report::fill(&outcome, "Together:  ", "           ");
+    }
+    for one in refuted {
+        text += &report::fill(&one.outcome(), "Refuted:   ", "           ");
     }
     if let Some(untried) = attempt.untried() {
         text += &report::fill(&untried, "Untried:   ", "           ");

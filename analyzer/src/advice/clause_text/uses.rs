@@ -70,4 +70,32 @@ impl Written<'_> {
             (">" | "=:=" | "=\\=" | "==" | "\\==" | "=", "0") | (">=" | "<", "1")
         )
     }
+
+    /// Whether an argument is a variable, or a term around one as `string(Text)`, which stands
+    /// elsewhere in the clause, and there in arguments of goals of this name alone.
+    pub(in crate::advice) fn is_only_for(&self, argument: usize, name: &str) -> bool {
+        let range = self.arguments().get(argument).cloned().unwrap_or(0..0);
+        let variable = match &self.tokens[range] {
+            [one] => one,
+            [_, open, one, close]
+                if matches!(open.kind, Kind::Open { .. }) && close.kind == Kind::Close =>
+            {
+                one
+            }
+            _ => return false,
+        };
+        if variable.kind != Kind::Variable || variable.text == "_" {
+            return false;
+        }
+        let own = self.name..self.end(self.name);
+        let mut uses = (0..self.tokens.len())
+            .filter(|at| !own.contains(at) && self.tokens[*at].text == variable.text)
+            .peekable();
+        let names = |at: usize| {
+            // The brackets around it, from the inside to the outside.
+            let mut around = std::iter::successors(self.bracket(at), |&open| self.bracket(open));
+            around.any(|open| open > 0 && self.is(open - 1, name))
+        };
+        uses.peek().is_some() && uses.all(names)
+    }
 }

@@ -35,6 +35,8 @@ use verdict::Verdict;
 /// A change and what becomes of it.
 pub(crate) struct Trial {
     finding: String,
+    /// Other findings that ask for the same change.
+    also: Vec<String>,
     /// The share of the time that goes at most, in percent.
     share: f64,
     file: PathBuf,
@@ -145,6 +147,40 @@ impl Attempt {
         trials.filter(|trial| trial.is_tried() || self.shows_untried)
     }
 
+    /// The findings that still stand, and those that the trials refuted. Where a change was
+    /// measured to save a tenth of the time or more, its finding comes first: what was measured
+    /// says more than what may be saved at most. The others keep their order.
+    pub(crate) fn weighed<'f>(
+        &self,
+        found: &'f [Finding],
+    ) -> (Vec<&'f Finding>, Vec<Refuted<'f, '_>>) {
+        let mut refuted = Vec::new();
+        let mut standing = Vec::new();
+        for finding in found {
+            match self.refuting(finding) {
+                Some(trials) => refuted.push(Refuted { finding, trials }),
+                None => standing.push(finding),
+            }
+        }
+        let gain = |finding: &Finding| {
+            let own = self.trials.iter().filter(|trial| trial.is_of(finding));
+            let gain = own.map(Trial::gain).fold(1.0, f64::max);
+            if gain * 0.9 >= 1.0 { gain } else { 1.0 }
+        };
+        standing.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
+        (standing, refuted)
+    }
+
+    /// The trials of a finding's own remedies, if all of them were made and all were refuted.
+    fn refuting(&self, finding: &Finding) -> Option<Vec<&Trial>> {
+        let trials = self.trials.iter();
+        let own: Vec<&Trial> = trials
+            .filter(|trial| trial.is_for(finding) && !trial.is_bound())
+            .collect();
+        let are_refuted = own.iter().all(|trial| trial.verdict.is_refuted());
+        (finding.cause.is_mended_by_changes() && !own.is_empty() && are_refuted).then_some(own)
+    }
+
     /// How many findings have no change that was tried, in a line; nothing if none.
     pub(crate) fn untried(&self) -> Option<String> {
         // What a goal costs is asked of the goal with most of the work, and is no change to make.
@@ -194,18 +230,22 @@ impl Attempt {
         text
     }
 
-    /// The findings with the changes that were tried for each, for programs: those of `advise`,
-    /// then others that only have changes.
+    /// The findings with the changes that were tried for each, for programs: those of `advise` in
+    /// the order of the page, with those that were refuted behind them, then others that only have
+    /// changes.
     pub(crate) fn objects(&self, analysis: &Analysis, found: &[Finding]) -> Vec<Value> {
+        let (standing, refuted) = self.weighed(found);
+        let refuted = refuted.iter().map(|one| one.finding);
         let tried = |title: &str| {
             let trials = self.trials.iter().filter(|trial| trial.finding == title);
             trials.map(Trial::object).collect::<Vec<_>>()
         };
         let mut titles: BTreeSet<&str> = BTreeSet::new();
         let mut all = Vec::new();
-        for finding in found {
+        for finding in standing.into_iter().chain(refuted) {
             titles.insert(&finding.title);
             let mut object = advise::object(analysis, finding);
+            object["refuted"] = json!(self.refuting(finding).is_some());
             object["tried"] = json!(tried(&finding.title));
             all.push(object);
         }
@@ -218,7 +258,29 @@ impl Attempt {
     }
 }
 
+/// A finding that is none any more, and why.
+pub(crate) struct Refuted<'f, 'a> {
+    finding: &'f Finding,
+    trials: Vec<&'a Trial>,
+}
+
+impl Refuted<'_, '_> {
+    /// What was tried, and why it failed.
+    pub(crate) fn outcome(&self) -> String {
+        let Finding { title, place, .. } = self.finding;
+        let trials = self.trials.iter();
+        let trials = trials.map(|trial| format!("{}: {}", trial.change, trial.verdict.why()));
+        let trials = trials.collect::<Vec<_>>().join("; ");
+        format!("{title} ({}): {trials}", place.predicate)
+    }
+}
+
 impl Trial {
+    /// Whether that finding asks for it, perhaps as another one did before.
+    fn is_for(&self, finding: &Finding) -> bool {
+        self.is_of(finding) || self.also.contains(&finding.title)
+    }
+
     /// Whether it is made for that finding.
     pub(crate) fn is_of(&self, finding: &Finding) -> bool {
         self.finding == finding.title
@@ -305,11 +367,13 @@ fn trials(
 ) -> Result<(Vec<Trial>, Vec<Unmechanical>)> {
     let whole = analysis.whole();
     let part = |ticks: u64, of: u64| ticks as f64 * 100.0 / of.max(1) as f64;
-    let mut asked: Vec<(String, f64, Change)> = Vec::new();
-    let mut ask = |title: &str, share: f64, change: Change| {
-        if !asked.iter().any(|(_, _, other)| *other == change) {
-            asked.push((title.to_owned(), share, change));
-        }
+    let mut asked: Vec<(Vec<String>, f64, Change)> = Vec::new();
+    let mut ask = |title: &str, share: f64, change: Change| match asked
+        .iter_mut()
+        .find(|(_, _, other)| *other == change)
+    {
+        Some((titles, ..)) => titles.push(title.to_owned()),
+        None => asked.push((vec![title.to_owned()], share, change)),
     };
     let of_findings: Vec<_> = found
         .iter()
@@ -334,7 +398,7 @@ fn trials(
         .collect();
     let planned = planned(runs, &in_files)?;
     let mut trials: Vec<Trial> = Vec::new();
-    for (((finding, share, change), (file, _)), edits) in
+    for (((titles, share, change), (file, _)), edits) in
         asked.into_iter().zip(in_files).zip(planned)
     {
         // Most changes are for other programs than this one: the text has no place for them.
@@ -359,8 +423,10 @@ fn trials(
                 (None, Verdict::NotTried(why.to_owned()))
             }
         };
+        let mut titles = titles.into_iter();
         trials.push(Trial {
-            finding,
+            finding: titles.next().unwrap_or_default(),
+            also: titles.collect(),
             share,
             file,
             change,

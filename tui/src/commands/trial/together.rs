@@ -259,6 +259,7 @@ mod tests {
         };
         Trial {
             finding: name.to_owned(),
+            also: Vec::new(),
             share: 50.0,
             file: PathBuf::from("p.pl"),
             change: Change::Table(of),

@@ -94,6 +94,25 @@ impl Verdict {
         })
     }
 
+    /// Whether the program did something else, or the same in no less time.
+    pub(super) fn is_refuted(&self) -> bool {
+        matches!(
+            self,
+            Self::NoFaster(..) | Self::OtherOutput(_) | Self::OtherStatus(_)
+        )
+    }
+
+    /// Why it is refuted, in a few words.
+    pub(super) fn why(&self) -> String {
+        match self {
+            Self::OtherOutput(_) => "other output".to_owned(),
+            other => {
+                let text = other.to_string();
+                text.strip_prefix("refuted: ").unwrap_or(&text).to_owned()
+            }
+        }
+    }
+
     /// One word for programs.
     pub(super) fn name(&self) -> &'static str {
         match self {
