@@ -199,7 +199,7 @@ fn what_did_not_end_is_read_once() {
     assert!(!kept.exists());
     let report = || {
         let of = sandbox.portmortem(["report", "run.pmt", "--format", "csv"]);
-        of.succeeds().out()
+        of.out()
     };
     let first = report();
     assert!(first.contains("1000000"), "{first}");

@@ -332,8 +332,8 @@ fn is_writable(path: &Path) -> bool {
 
 /// The profile of a trace, which is the file at `path`: from its index if it has a good one, else
 /// by replay. If all of the trace is replayed, and it is large or its index is stale or damaged, it
-/// gets an index. If another process makes that, it is waited for. If the recording did not end, the
-/// replay goes on from where another command came.
+/// gets an index. If another process makes that, it is waited for. If the recording did not end,
+/// the replay goes on from where another command came.
 #[must_use]
 pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     if !options.is_everything() {

@@ -32,8 +32,8 @@ pub(in crate::replay) struct KeptBooks {
 }
 
 impl KeptBooks {
-    /// The same, ready to be [renumbered](Books::renumber): of so many predicates and `sites`, which
-    /// `scope` has, too. `None` if one part speaks of another that is not there.
+    /// The same, ready to be [renumbered](Books::renumber): of so many predicates and `sites`,
+    /// which `scope` has, too. `None` if one part speaks of another that is not there.
     pub(in crate::replay) fn open(
         self,
         scope: &Scope,

@@ -51,8 +51,8 @@ impl Reached {
 }
 
 impl KeptJoined {
-    /// The same, ready to be [renumbered](Joined::renumber): of so many predicates and `sites`, which
-    /// `scope` has, too. `None` if one part speaks of another that is not there.
+    /// The same, ready to be [renumbered](Joined::renumber): of so many predicates and `sites`,
+    /// which `scope` has, too. `None` if one part speaks of another that is not there.
     pub(in crate::replay) fn open(
         self,
         scope: &Scope,
