@@ -224,8 +224,10 @@ impl Analysis {
         };
         let figures = || match &found {
             Ok(index) if filters.is_everything() => Some(index.profile()),
-            // One that is stale is made again.
-            Err(_) if filters.is_everything() => Some(index::profile(&trace, path, &options)),
+            // One that is stale is made again. Without an end there is none.
+            Err(_) if filters.is_everything() && trace.end().is_some() => {
+                Some(index::profile(&trace, path, &options))
+            }
             _ => replay::try_replay(&trace, &options),
         };
         let scope = Arc::new(Scope::of(&trace, &filters));

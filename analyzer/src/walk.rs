@@ -210,13 +210,7 @@ impl<'t> Walk<'t> {
         if let Some(trail) = trail {
             moment = moment.following(Arc::clone(&trail.follow));
         }
-        let start = trail.and_then(|trail| {
-            let streams = trace.streams();
-            let at = streams
-                .binary_search_by_key(&stream.id, |each| each.id)
-                .ok()?;
-            trail.before(at, number)
-        });
+        let start = trail.and_then(|trail| trail.before(trace.stream_place(stream.id)?, number));
         let events = match start.filter(|start| stream.blocks.contains(&start.block)) {
             Some(start) => {
                 moment.come_back(&start.kept);

@@ -198,8 +198,7 @@ fn lookups(
                 "lists:member/2" => {
                     chooses = true;
                     lookups.looked_at += counts.exits();
-                    let tests = generators::tests(evidence, goal);
-                    lookups.unfit += tests.map(|(_, count)| count).sum::<u64>();
+                    lookups.unfit += generators::all_tests(evidence, goal);
                     lookups.ticks += counts.served_work_ticks;
                 }
                 name if name.starts_with("chr_runtime:'chr newvia") => {

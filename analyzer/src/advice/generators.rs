@@ -66,13 +66,15 @@ pub(super) fn rejections(evidence: &Evidence, test: &Site, generator: &Site) -> 
 }
 
 /// How often a test that is no call made a goal be redone, by the goal that had exited last.
-pub(super) fn tests(
-    evidence: &Evidence,
-    generator: &Site,
-) -> impl Iterator<Item = (Option<SiteIndex>, u64)> {
+fn tests(evidence: &Evidence, generator: &Site) -> impl Iterator<Item = (Option<SiteIndex>, u64)> {
     let behaviour = &evidence.analysis.calls().behaviour;
     let tests = generator.site.map(|site| behaviour.tests_of(site));
     tests.into_iter().flatten()
+}
+
+/// The same after any goal.
+pub(super) fn all_tests(evidence: &Evidence, generator: &Site) -> u64 {
+    tests(evidence, generator).map(|(_, count)| count).sum()
 }
 
 /// Those of them at which no loop by failure, as `forall/2`, asked for the next solution.
@@ -180,8 +182,7 @@ fn by_test(
     let generator = &goals[at];
     let backtracks = evidence.backtracks(predicate, generator.callee);
     let is_enough = |rejected: u64| rejected >= LEAST.max(generator.figures.exits() / 2);
-    let most = tests(evidence, generator).map(|(_, count)| count).sum();
-    if !is_enough(most) || !generates(generator) {
+    if !is_enough(all_tests(evidence, generator)) || !generates(generator) {
         return None;
     }
     let rejected = rejected_by_tests(evidence, generator, goals);

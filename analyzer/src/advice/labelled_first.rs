@@ -192,9 +192,7 @@ fn tests(evidence: &Evidence, generator: &Site, gives: &Gives) -> u64 {
         _ => None,
     });
     match are_constraints {
-        Some(true) => generators::tests(evidence, generator)
-            .map(|(_, count)| count)
-            .sum(),
+        Some(true) => generators::all_tests(evidence, generator),
         _ => 0,
     }
 }

@@ -339,10 +339,8 @@ pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     if !options.is_everything() {
         return replay::replay(trace, options);
     }
-    if so_far::has_one(trace)
-        && let Ok(profile) = so_far::profile(trace, path, options)
-    {
-        return profile;
+    if so_far::has_one(trace) {
+        return so_far::profile(trace, path, options);
     }
     let is_worth_it =
         |reason: &IndexError| is_worth_writing(trace.size(), path, reason) && may_have_index(trace);

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::bytes::{self, SO_FAR};
 use super::{Index, IndexError, WORTH_BYTES, is_writable, replace};
 use crate::figures::profile::Profile;
-use crate::replay::ReplayOptions;
 use crate::replay::growing::{Growing, Grown, KeptGrowing, Stopped};
+use crate::replay::{ReplayOptions, replay};
 use crate::trace::Trace;
 use crate::walk::STRIDE;
 
@@ -39,16 +39,20 @@ pub(crate) fn keep_if_worth(growing: &Growing, read: u64, trace: &Trace, path: &
 }
 
 /// The profile of a trace whose recording did not end, the file at `path`; nothing is left out.
-///
-/// # Errors
-/// [`Stopped`].
-pub(super) fn profile(
-    trace: &Trace,
-    path: &Path,
-    options: &ReplayOptions,
-) -> Result<Profile, Stopped> {
+pub(super) fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     let mut growing = load(trace, path);
-    let Grown { profile, read, .. } = growing.go_on(trace, options)?;
-    keep_if_worth(&growing, read, trace, path);
-    Ok(profile)
+    match growing.go_on(trace, options) {
+        Ok(Grown { profile, read, .. }) => {
+            keep_if_worth(&growing, read, trace, path);
+            profile
+        }
+        Err(Stopped::Cancelled) => replay(trace, options),
+        Err(Stopped::InOnePiece) => {
+            let whole = ReplayOptions {
+                chunk_bytes: Some(u64::MAX),
+                ..options.clone()
+            };
+            replay(trace, &whole)
+        }
+    }
 }

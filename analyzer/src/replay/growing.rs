@@ -38,8 +38,8 @@ pub(crate) struct Growing {
     in_one_piece: bool,
     /// It was read from a file, and its figures were not checked yet.
     is_doubtful: bool,
-    /// Places of the blocks up to which streams were joined, by the place of the stream; to see
-    /// that it is the same file.
+    /// The last blocks that were joined, as [`last_of`] names them: to see that it is the same
+    /// file.
     last: Vec<(u32, u64)>,
 }
 
@@ -208,10 +208,8 @@ impl Growing {
             ..ReplayOptions::default()
         };
         let worker = Worker {
-            trace,
-            options: &whole,
-            scope,
             may_give_up: false,
+            ..Worker::new(trace, &whole, scope)
         };
         // Until it is seen that it is not so.
         self.in_one_piece = true;
@@ -235,7 +233,9 @@ impl Growing {
         if !options.is_cancelled() {
             finish(&mut joined, trace, &ended)?;
         }
-        self.last = lasts(trace, &joined);
+        let streams = trace.streams().iter();
+        let last = streams.filter_map(|stream| last_of(trace, &joined, stream));
+        self.last = last.collect();
         self.joined = joined.clone();
         self.in_one_piece = false;
         if options.is_cancelled() {
@@ -257,19 +257,14 @@ impl Growing {
 
     /// Whether what was replayed is the beginning of a trace.
     fn is_of(&self, trace: &Trace, scope: &Scope) -> bool {
-        let has_block = |&(id, offset): &(u32, u64)| {
-            let stream = stream_of(trace, id);
-            let reached = self.joined.reached(id);
-            let block = stream.zip(reached).and_then(|(stream, reached)| {
-                let at = stream.blocks.start + reached.blocks.checked_sub(1)?;
-                stream.blocks.contains(&at).then_some(at)
-            });
-            block.is_some_and(|at| trace.blocks(at..at + 1)[0].offset == offset)
+        let is_there = |last: &(u32, u64)| {
+            let at = trace.stream_place(last.0);
+            at.and_then(|at| last_of(trace, &self.joined, &trace.streams()[at])) == Some(*last)
         };
         self.of == trace.file_id()
             && self.names.are_in(trace, scope)
             && self.joined.knows_all()
-            && self.last.iter().all(has_block)
+            && self.last.iter().all(is_there)
     }
 
     /// What is to be done. `None` if a stream cannot be cut.
@@ -343,19 +338,11 @@ fn finish(joined: &mut Joined, trace: &Trace, streams: &[usize]) -> Result<(), S
         .map_err(|_| Stopped::InOnePiece)
 }
 
-fn stream_of(trace: &Trace, id: u32) -> Option<&StreamInfo> {
-    let streams = trace.streams();
-    let at = streams.binary_search_by_key(&id, |stream| stream.id).ok()?;
-    streams.get(at)
-}
-
-/// The last blocks of streams that were joined so far: the stream, and where the block is.
-fn lasts(trace: &Trace, joined: &Joined) -> Vec<(u32, u64)> {
-    let lasts = trace.streams().iter().filter_map(|stream| {
-        let at = stream.blocks.start + joined.reached(stream.id)?.blocks.checked_sub(1)?;
-        Some((stream.id, trace.blocks(at..at + 1).first()?.offset))
-    });
-    lasts.collect()
+/// The last block of a stream that was joined so far: the id of the stream, and where the block is.
+fn last_of(trace: &Trace, joined: &Joined, stream: &StreamInfo) -> Option<(u32, u64)> {
+    let at = stream.blocks.start + joined.reached(stream.id)?.blocks.checked_sub(1)?;
+    let is_there = stream.blocks.contains(&at);
+    is_there.then(|| (stream.id, trace.blocks(at..at + 1)[0].offset))
 }
 
 /// Up to which block the recorder has closed all.

@@ -76,9 +76,8 @@ impl Checkpoints {
     /// Where they are in a trace.
     pub(super) fn in_trace(&self, trace: &Trace) -> Vec<Checkpoint> {
         let places = self.all.iter().filter_map(|(id, one)| {
-            let streams = trace.streams();
-            let at = streams.binary_search_by_key(id, |stream| stream.id).ok()?;
-            let blocks = &streams[at].blocks;
+            let at = trace.stream_place(*id)?;
+            let blocks = &trace.streams()[at].blocks;
             let block = blocks.start + usize::try_from(one.block).ok()?;
             blocks.contains(&block).then(|| Checkpoint {
                 stream: at as u64,

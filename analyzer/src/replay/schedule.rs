@@ -31,12 +31,7 @@ pub(super) fn replay(
 ) -> Profile {
     let works = plan(trace, options, scope);
     let taken = checkpoints.is_some().then(Checkpoints::default);
-    let worker = Worker {
-        trace,
-        options,
-        scope,
-        may_give_up: true,
-    };
+    let worker = Worker::new(trace, options, scope);
     let (mut joined, failed) = Run::new(worker, works, Joined::new(scope, taken)).all();
     match failed {
         Some(failed) if !options.is_cancelled() => match failed {
@@ -64,12 +59,7 @@ fn one_by_one(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Profile 
     let mut all = Profile::default();
     for stream in 0..trace.streams().len() {
         let works = vec![Work::Streams(stream..stream + 1)];
-        let worker = Worker {
-            trace,
-            options,
-            scope,
-            may_give_up: true,
-        };
+        let worker = Worker::new(trace, options, scope);
         let (joined, _) = Run::new(worker, works, Joined::new(scope, None)).all();
         all.merge(joined.into_profile());
     }
@@ -234,12 +224,7 @@ mod tests {
             let nowhere = Work::Streams(usize::MAX - 1..usize::MAX);
             let mut works = vec![Work::Streams(0..1); 100];
             works[0] = nowhere;
-            let worker = Worker {
-                trace: &trace,
-                options: &options,
-                scope: &scope,
-                may_give_up: true,
-            };
+            let worker = Worker::new(&trace, &options, &scope);
             Run::new(worker, works, Joined::new(&scope, None)).all()
         };
         let panicked = catch_unwind(AssertUnwindSafe(|| pool.unwrap().install(replay)));

@@ -17,6 +17,7 @@ use crate::moment::OpenBox;
 use crate::moment::checkpoint::Change;
 use crate::moment::stack::Packed;
 use crate::trace::{Callable, PredicateIndex};
+pub(super) use kept::MOST;
 
 /// The state between two chunks of a stream.
 #[derive(Debug, Clone, Encode, Decode)]
@@ -132,7 +133,6 @@ impl State {
     /// The stream is put away, when so much waiting has been booked.
     pub(super) fn put_away(&mut self, waited: u64) {
         self.waited = self.waited(waited);
-        self.waited_before = waited;
     }
 
     /// It goes on, when so much waiting has been booked.

@@ -53,6 +53,15 @@ pub(super) struct Part {
 }
 
 impl<'t> Worker<'t> {
+    pub(super) fn new(trace: &'t Trace, options: &'t ReplayOptions<'t>, scope: &'t Scope) -> Self {
+        Self {
+            trace,
+            options,
+            scope,
+            may_give_up: true,
+        }
+    }
+
     pub(super) fn replay(&self, work: &Work, before: &Before) -> Done<'t> {
         let begin = Instant::now();
         let mut chunk = Chunk::new(self.scope);
@@ -72,11 +81,8 @@ impl<'t> Worker<'t> {
                 blocks,
                 is_last,
             } => {
-                let read = self.part(&mut chunk, *stream, blocks.clone(), before);
-                part = Some(Part {
-                    is_last: *is_last,
-                    ..read
-                });
+                let read = self.part(&mut chunk, *stream, blocks.clone(), *is_last, before);
+                part = Some(read);
             }
         }
         if part.is_some() {
@@ -128,6 +134,7 @@ impl<'t> Worker<'t> {
         chunk: &mut Chunk<'t>,
         stream: usize,
         blocks: Range<usize>,
+        is_last: bool,
         before: &Before,
     ) -> Part {
         let info = &self.trace.streams()[stream];
@@ -158,7 +165,7 @@ impl<'t> Worker<'t> {
             next,
             events: events_read,
             is_first,
-            is_last: false,
+            is_last,
             end_block,
         }
     }

@@ -366,6 +366,12 @@ impl Trace {
         &self.directory.streams
     }
 
+    /// Where the stream with this id stands in [`Trace::streams`].
+    pub(crate) fn stream_place(&self, id: u32) -> Option<usize> {
+        let place = self.streams().binary_search_by_key(&id, |stream| stream.id);
+        place.ok()
+    }
+
     /// What the recorder wants the reader of a report to know, a line each.
     #[must_use]
     pub fn notes(&self) -> &[String] {

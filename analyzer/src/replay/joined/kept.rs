@@ -14,7 +14,7 @@ use crate::moment::checkpoint::Checkpoint;
 use crate::replay::books::KeptBooks;
 use crate::replay::join::Join;
 use crate::replay::reader::Found;
-use crate::replay::state::State;
+use crate::replay::state::{MOST, State};
 use crate::scope::Scope;
 use crate::trace::PredicateIndex;
 
@@ -46,7 +46,7 @@ pub(in crate::replay) struct KeptJoined {
 impl Reached {
     fn is_sound(&self) -> bool {
         let counted = [self.events, self.number, self.moved, self.blocks as u64];
-        counted.into_iter().all(|count| count < 1 << 56)
+        counted.into_iter().all(|count| count < MOST)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::replay::books::{ArcId, Books, NONE};
 use crate::replay::boxes::{BoxId, PhysicalBox, entries};
 
 /// More boxes, entries or ticks no stream has.
-const MOST: u64 = 1 << 56;
+pub(in crate::replay) const MOST: u64 = 1 << 56;
 
 impl State {
     /// Whether all is there that it speaks of, every walk ends, and no sum can be too large.

@@ -177,7 +177,7 @@ impl Attempt {
         let own: Vec<&Trial> = trials
             .filter(|trial| trial.is_for(finding) && !trial.is_bound())
             .collect();
-        let are_refuted = own.iter().all(|trial| trial.verdict.is_refuted());
+        let are_refuted = own.iter().all(|trial| trial.verdict.refutation().is_some());
         (finding.cause.is_mended_by_changes() && !own.is_empty() && are_refuted).then_some(own)
     }
 
@@ -235,17 +235,18 @@ impl Attempt {
     /// changes.
     pub(crate) fn objects(&self, analysis: &Analysis, found: &[Finding]) -> Vec<Value> {
         let (standing, refuted) = self.weighed(found);
-        let refuted = refuted.iter().map(|one| one.finding);
+        let standing = standing.into_iter().map(|finding| (finding, false));
+        let refuted = refuted.into_iter().map(|one| (one.finding, true));
         let tried = |title: &str| {
             let trials = self.trials.iter().filter(|trial| trial.finding == title);
             trials.map(Trial::object).collect::<Vec<_>>()
         };
         let mut titles: BTreeSet<&str> = BTreeSet::new();
         let mut all = Vec::new();
-        for finding in standing.into_iter().chain(refuted) {
+        for (finding, is_refuted) in standing.chain(refuted) {
             titles.insert(&finding.title);
             let mut object = advise::object(analysis, finding);
-            object["refuted"] = json!(self.refuting(finding).is_some());
+            object["refuted"] = json!(is_refuted);
             object["tried"] = json!(tried(&finding.title));
             all.push(object);
         }
@@ -269,7 +270,10 @@ impl Refuted<'_, '_> {
     pub(crate) fn outcome(&self) -> String {
         let Finding { title, place, .. } = self.finding;
         let trials = self.trials.iter();
-        let trials = trials.map(|trial| format!("{}: {}", trial.change, trial.verdict.why()));
+        let trials = trials.filter_map(|trial| {
+            let why = trial.verdict.refutation()?;
+            Some(format!("{}: {why}", trial.change))
+        });
         let trials = trials.collect::<Vec<_>>().join("; ");
         format!("{title} ({}): {trials}", place.predicate)
     }

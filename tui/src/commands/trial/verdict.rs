@@ -94,22 +94,14 @@ impl Verdict {
         })
     }
 
-    /// Whether the program did something else, or the same in no less time.
-    pub(super) fn is_refuted(&self) -> bool {
-        matches!(
-            self,
-            Self::NoFaster(..) | Self::OtherOutput(_) | Self::OtherStatus(_)
-        )
-    }
-
-    /// Why it is refuted, in a few words.
-    pub(super) fn why(&self) -> String {
+    /// Why it is refuted, in a few words: the program did something else, or the same in no less
+    /// time.
+    pub(super) fn refutation(&self) -> Option<String> {
         match self {
-            Self::OtherOutput(_) => "other output".to_owned(),
-            other => {
-                let text = other.to_string();
-                text.strip_prefix("refuted: ").unwrap_or(&text).to_owned()
-            }
+            Self::NoFaster(old, new) => Some(format!("no faster, {old:.3} → {new:.3} s")),
+            Self::OtherOutput(_) => Some("other output".to_owned()),
+            Self::OtherStatus(status) => Some(format!("other exit status: {status}")),
+            _ => None,
         }
     }
 
@@ -127,6 +119,9 @@ impl Verdict {
 
 impl std::fmt::Display for Verdict {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(why) = self.refutation() {
+            write!(out, "refuted: {why}")?;
+        }
         match self {
             Self::Confirmed(old, new, times, spread) => write!(
                 out,
@@ -141,9 +136,8 @@ impl std::fmt::Display for Verdict {
                 out,
                 "at most: {old:.3} → {new:.3} s, as far as the program does the same without what it binds"
             ),
-            Self::NoFaster(old, new) => write!(out, "refuted: no faster, {old:.3} → {new:.3} s"),
-            Self::OtherOutput(line) => write!(out, "refuted: other output: {line}"),
-            Self::OtherStatus(status) => write!(out, "refuted: other exit status: {status}"),
+            Self::OtherOutput(line) => write!(out, ": {line}"),
+            Self::NoFaster(..) | Self::OtherStatus(_) => Ok(()),
             Self::NotTried(why) => write!(out, "not tried: {why}"),
             Self::Open => write!(out, "not tried"),
         }
