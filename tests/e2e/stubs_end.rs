@@ -180,3 +180,29 @@ step(_).
         assert_eq!(kinds, [StreamKind::Thread; 1 + 6 * 4], "{options:?}");
     }
 }
+
+/// What a thread calls at its exit is left to the next thread of its number, and the memory of its
+/// engine to any other: neither writes where the other does.
+#[test]
+fn threads_that_begin_while_others_exit() {
+    let program = "
+:- initialization(main, main).
+main :- forall(between(1, 40, _), round).
+round :-
+    findall(Id, ( between(1, 6, N), thread_create(work(N), Id, [at_exit(bye(N))]) ), Ids),
+    forall(member(Id, Ids), thread_join(Id)).
+work(N) :- Steps is N * 50, count(Steps).
+bye(N) :- Steps is 27 - N, count(Steps).
+count(0) :- !.
+count(N) :- M is N - 1, count(M).
+";
+    for options in [&[][..], &["--no-boundary"], &["--libraries", "--builtins"]] {
+        let sandbox = Sandbox::new();
+        let profiled = sandbox.record("exits", program, options);
+        sandbox.portmortem(["verify", "exits.pmt"]).succeeds();
+        let of = |name| calls(&profiled, name);
+        let counted = 40 * (1..=6).map(|n| n * 50 + 1 + 27 - n + 1).sum::<u64>();
+        let got = [of("round/0"), of("work/1"), of("bye/1"), of("count/1")];
+        assert_eq!(got, [40, 240, 240, counted], "{options:?}");
+    }
+}

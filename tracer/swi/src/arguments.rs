@@ -27,9 +27,10 @@ use std::{ptr, slice};
 use portmortem_tracer::format::{Arguments, ValueKind};
 
 use crate::argument_values::{Fresh, Value};
+use crate::asking;
 use crate::credit::Credits;
-use crate::engine::{self, Engine};
-use crate::engine_work;
+use crate::engine::Engine;
+use crate::engines;
 use crate::ffi::{self, Atom, Control, FALSE, Foreign, TRUE, Term, exception_is_pending, truth};
 use crate::layout::Caller;
 use crate::panics::guarded;
@@ -94,7 +95,7 @@ fn record(handle: Control, look: impl FnOnce(&mut Credits) -> Known) -> Foreign 
         return FALSE;
     }
     // SAFETY: what the engine passed; the state is used within this call only.
-    let engine = unsafe { engine::of_context_if_any(Caller::of(handle).data()) };
+    let engine = unsafe { engines::of_context_if_any(Caller::of(handle).data()) };
     let Some(engine) = engine else {
         return TRUE;
     };
@@ -102,11 +103,11 @@ fn record(handle: Control, look: impl FnOnce(&mut Credits) -> Known) -> Foreign 
         return TRUE;
     }
     let (sizes, hash) = engine.look_at_arguments(look);
-    if let Err(stop) = engine_work::look_if_long() {
+    if let Err(stop) = asking::look_if_long() {
         return stop.answer();
     }
     // SAFETY: as above; the reference that we had is not used any more.
-    if let Some(engine) = unsafe { engine::existing() }.filter(|engine| !engine.quiet) {
+    if let Some(engine) = unsafe { engines::existing() }.filter(|engine| !engine.quiet) {
         engine.note_arguments((sizes, hash));
     }
     TRUE

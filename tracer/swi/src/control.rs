@@ -9,11 +9,12 @@ use portmortem_tracer::format::{Clause, Header, Mode, Record, Site};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder};
 
+use crate::asking;
 use crate::calibrate::{self, Way};
 use crate::collections::Stop;
 use crate::ending;
-use crate::engine::{self, Engine};
-use crate::engine_work;
+use crate::engine::Engine;
+use crate::engines;
 use crate::entered::EnteredClause;
 use crate::ffi::{self, AgcHook, Atom, FALSE, Foreign, TRUE, Term};
 use crate::native::inferences;
@@ -152,7 +153,7 @@ pub(crate) fn watched(descriptor: Term) -> Foreign {
 pub(crate) fn program_begins() -> Foreign {
     inferences::begin();
     // SAFETY: the reference is used for one assignment.
-    if let Some(engine) = unsafe { engine::existing() } {
+    if let Some(engine) = unsafe { engines::existing() } {
         engine.inferences = inferences::made();
     }
     TRUE
@@ -377,7 +378,7 @@ pub(crate) fn keep_atom(atom: Term) -> Foreign {
 pub(crate) fn mark(remark: Term) -> Foreign {
     let remark = text(remark);
     // SAFETY: the state is used within this call only.
-    if let Some(engine) = unsafe { engine::current() } {
+    if let Some(engine) = unsafe { engines::current() } {
         engine.note_waiting_if_long();
         engine.stream.mark(&remark);
     }
@@ -414,7 +415,7 @@ pub(crate) fn own_end() -> Foreign {
 /// `set_up_begin(-Begin)`: the recorder begins to note what it needs of the program.
 pub(crate) fn set_up_begin(begin: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
-    let engine = unsafe { engine::existing() };
+    let engine = unsafe { engines::existing() };
     let tick = engine.filter(|engine| engine.has_active_box());
     let tick = tick.map_or(0, Engine::begin_set_up);
     // SAFETY: a term of our own argument list.
@@ -427,7 +428,7 @@ pub(crate) fn set_up_begin(begin: Term) -> Foreign {
 pub(crate) fn set_up_end(begin: Term) -> Foreign {
     let mut tick = 0;
     // SAFETY: a term of our own argument list and a place for its value; the state as above.
-    let (_, engine) = unsafe { (ffi::PL_get_int64(begin, &raw mut tick), engine::existing()) };
+    let (_, engine) = unsafe { (ffi::PL_get_int64(begin, &raw mut tick), engines::existing()) };
     // 0 if no box was active then: such time is nobody's.
     if let Some(engine) = engine.filter(|_| tick > 0) {
         engine.note_set_up(tick.cast_unsigned());
@@ -437,12 +438,12 @@ pub(crate) fn set_up_end(begin: Term) -> Foreign {
 
 fn engine_is(condition: impl FnOnce(&Engine) -> bool) -> bool {
     // SAFETY: the state is used within this call only.
-    unsafe { engine::current() }.is_some_and(|engine| condition(engine))
+    unsafe { engines::current() }.is_some_and(|engine| condition(engine))
 }
 
 /// Recording is suspended: what was collected until now is the program's.
 fn suspend(action: impl FnOnce(&mut Engine)) -> Foreign {
-    if let Err(Stop::Exception) = engine_work::look_if_long() {
+    if let Err(Stop::Exception) = asking::look_if_long() {
         return FALSE;
     }
     with_engine(action)
@@ -451,14 +452,14 @@ fn suspend(action: impl FnOnce(&mut Engine)) -> Foreign {
 /// Recording goes on: what was collected until now is nobody's. Also after an exception, which
 /// passes on.
 fn go_on(action: impl FnOnce(&mut Engine)) -> Foreign {
-    let looked = engine_work::look();
+    let looked = asking::look();
     with_engine(action);
     Foreign::from(!matches!(looked, Err(Stop::Exception)))
 }
 
 fn with_engine(action: impl FnOnce(&mut Engine)) -> Foreign {
     // SAFETY: the state is used within this call only.
-    if let Some(engine) = unsafe { engine::current() } {
+    if let Some(engine) = unsafe { engines::current() } {
         action(engine);
     }
     TRUE

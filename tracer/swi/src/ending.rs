@@ -11,7 +11,7 @@ use crate::memory_at_exit;
 use crate::panics::guarded;
 use crate::recording;
 use crate::watcher;
-use crate::{engine, native, stubs, symbolic};
+use crate::{engines, native, stubs, symbolic};
 
 /// Ends the recording, if there is one. The program goes on.
 pub(crate) fn stop() -> bool {
@@ -20,7 +20,7 @@ pub(crate) fn stop() -> bool {
     };
     // The calling engine's stream ends in order; those of other threads stay as they are,
     // readable to the last event.
-    engine::detach_current();
+    engines::detach_current();
     recording::abandon();
     stubs::end();
     symbolic::finish(&recording.recorder);
@@ -38,7 +38,7 @@ fn stop_at_exit(status: i32) {
     let Some(recording) = recording::take_at_exit() else {
         return;
     };
-    engine::end_current_in_place();
+    engines::end_current_in_place();
     symbolic::finish(&recording.recorder);
     recording::close_at_exit(&recording, Outcome::Exited(status));
     std::mem::forget(recording);

@@ -2,8 +2,8 @@
 //!
 //! The engine does both between two ports and calls no predicate for them, but it counts the
 //! processor time that they take, by thread. After a stretch that is long enough for one,
-//! [`look`] asks for both counts (`statistics/2`: the foreign interface has no other way); by
-//! what they have grown there was a box of `system:garbage_collect/0` or `system:stack_shift/0`,
+//! [`crate::asking`] asks for both counts (`statistics/2`: the foreign interface has no other way);
+//! by what they have grown there was a box of `system:garbage_collect/0` or `system:stack_shift/0`,
 //! at the beginning of the stretch. When in the stretch it was nobody knows, but every tick of it
 //! is out of the row of whoever ran. Several collections in one stretch are one box. What the
 //! thread waited ([`crate::waiting`]) is such a box, too, after the others: they never add up to
@@ -17,20 +17,14 @@
 //! It is asked at all ports but the pruning of a guard, where Prolog may not be called. What a
 //! stretch that ends there had of collections and shifts stays with whoever ran; the next port
 //! asks then, so that it is not taken from somebody else. Of waiting it is asked there, too.
-//!
-//! **The question runs Prolog**: a signal that waits is handled in it, by predicates that come to
-//! our ports, stop the recording, or throw. So no reference to the engine's state is held
-//! meanwhile; what the handler calls is recorded as anywhere else; and its exception goes on to
-//! the program, as from any other call.
 
 use std::ops::Range;
 
 use portmortem_tracer::clock;
 use portmortem_tracer::format::{ENGINE_WORK, Event, INSTRUMENT, PREEMPTED, WAITING};
 
-use crate::collections::{KINDS, SHORT_TICKS, SHORTEST_NS, Stop, ask};
-use crate::engine::{self, Engine};
-use crate::ffi::exception_is_pending;
+use crate::collections::{KINDS, SHORT_TICKS, SHORTEST_NS};
+use crate::engine::Engine;
 use crate::{native, recording};
 
 impl Engine {
@@ -49,7 +43,7 @@ impl Engine {
 
     /// Until the answer comes, no other question is asked: None while one is. The recording that
     /// it is for.
-    fn begin_question(&mut self) -> Option<u32> {
+    pub(crate) fn begin_question(&mut self) -> Option<u32> {
         let due = std::mem::replace(&mut self.collections.due, u64::MAX);
         (due != u64::MAX).then_some(self.epoch())
     }
@@ -128,7 +122,7 @@ impl Engine {
     /// Records what the thread waited in the stretch that ends now: the last thing before the
     /// event that ends it. A thread that waits for the processor mostly does so where it has just
     /// called the system, and so between the two, had the system still to be called.
-    fn note_waiting(&mut self, active: bool) {
+    pub(crate) fn note_waiting(&mut self, active: bool) {
         self.note_waiting_since(0, active);
     }
 
@@ -176,7 +170,7 @@ impl Engine {
     }
 
     /// Records what was collected in the stretch that ends at `now`.
-    fn note_collections(&mut self, found: Option<[f64; KINDS]>, now: u64) {
+    pub(crate) fn note_collections(&mut self, found: Option<[f64; KINDS]>, now: u64) {
         self.collections.settle_due(now);
         let before = std::mem::replace(&mut self.collections.seconds, found);
         self.note_growth(before, found, 0..now);
@@ -204,52 +198,4 @@ impl Engine {
             }
         }
     }
-}
-
-/// [`look`], if the stretch up to now is long. No reference to the engine's state may be in use;
-/// all that was known of it may have changed.
-pub(crate) fn look_if_long() -> Result<(), Stop> {
-    let now = clock::ticks();
-    let epoch = {
-        // SAFETY: the reference is not used beyond this block.
-        let Some(engine) = (unsafe { engine::existing() }) else {
-            return Err(Stop::Ended);
-        };
-        if !engine.is_long(now) {
-            return Ok(());
-        }
-        engine.epoch()
-    };
-    look()?;
-    // SAFETY: the reference is not used beyond this statement.
-    match unsafe { engine::existing() } {
-        Some(engine) if engine.epoch() == epoch => Ok(()),
-        _ => Err(Stop::Ended),
-    }
-}
-
-/// Asks what was collected and waited until now, and records it. No reference to the engine's
-/// state may be in use.
-#[cold]
-pub(crate) fn look() -> Result<(), Stop> {
-    // SAFETY: the reference is not used beyond this statement.
-    let Some(epoch) = unsafe { engine::existing() }.and_then(Engine::begin_question) else {
-        return Ok(());
-    };
-    let found = if exception_is_pending() {
-        None // The question would lose it.
-    } else {
-        native::pauses().or_else(ask)
-    };
-    // SAFETY: whoever used a reference during the question has returned.
-    if let Some(engine) = unsafe { engine::existing() }
-        && engine.epoch() == epoch
-    {
-        engine.note_collections(found, clock::ticks());
-        engine.note_waiting(engine.has_active_box());
-    }
-    if found.is_none() && exception_is_pending() {
-        return Err(Stop::Exception);
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The port of a clause that is entered: see `portmortem_goals.pl`.
 
-use crate::engine;
-use crate::engine_work;
+use crate::asking;
+use crate::engines;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::goals::{caller_of, engine_of};
 use crate::panics::guarded;
@@ -61,11 +61,11 @@ fn clause(which: Term, handle: Control) -> Foreign {
 
 #[cold]
 fn clause_late(id: u32) -> Foreign {
-    if let Err(stop) = engine_work::look_if_long() {
+    if let Err(stop) = asking::look_if_long() {
         return stop.answer();
     }
     // SAFETY: as in `call_late`.
-    if let Some(engine) = unsafe { engine::existing() }
+    if let Some(engine) = unsafe { engines::existing() }
         && engine.boxes.knows_predicate()
     {
         engine.stream.clause(id);

@@ -19,12 +19,13 @@
 //! pruning tells of exceptions that leave both; cuts are told by the guards of `exit_nondet`
 //! around it.
 
+use crate::asking;
 use crate::boxes::BoxId;
 use crate::collections::Stop;
 use crate::coming::{Announced, Coming};
 use crate::ending;
-use crate::engine::{self, Engine};
-use crate::engine_work;
+use crate::engine::Engine;
+use crate::engines;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::{FrameId, calling_frame};
 use crate::goal_table::{self, Goal};
@@ -70,7 +71,7 @@ pub(crate) fn caller_of(handle: Control) -> Caller {
 #[inline(always)]
 pub(crate) fn engine_of(caller: Caller) -> Option<&'static mut Engine> {
     // SAFETY: the engine that calls; the state is used within this call only.
-    unsafe { engine::of_context_if_any(caller.data()) }
+    unsafe { engines::of_context_if_any(caller.data()) }
 }
 
 #[inline(always)]
@@ -152,7 +153,7 @@ fn call_late(goal: &Goal, opened: fn(&mut Engine, &Goal)) -> Foreign {
     }
     // SAFETY: the state is used within this call only; the reference that the caller had is not
     // used any more.
-    if let Some(engine) = unsafe { engine::existing() }
+    if let Some(engine) = unsafe { engines::existing() }
         && engine.boxes.any_active()
     {
         if engine.quiet || goal.epoch != engine.epoch() {
@@ -169,11 +170,11 @@ fn call_late(goal: &Goal, opened: fn(&mut Engine, &Goal)) -> Foreign {
 /// What a port does first after a longer time, at a way in.
 fn look() -> Result<(), Foreign> {
     // SAFETY: the reference is not used beyond this statement.
-    if unsafe { engine::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
+    if unsafe { engines::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
         ending::stop_by_itself();
         return Err(TRUE);
     }
-    engine_work::look_if_long().map_err(Stop::answer)
+    asking::look_if_long().map_err(Stop::answer)
 }
 
 /// `TAIL`, if the call that follows is a real last call. If it is none it must have a box, and
@@ -245,7 +246,7 @@ fn tail_late(goal: &Goal, departed: fn(&mut Engine, &Goal, bool)) -> Foreign {
         return answer;
     }
     // SAFETY: as in `call_late`.
-    if let Some(engine) = unsafe { engine::existing() }
+    if let Some(engine) = unsafe { engines::existing() }
         && !engine.quiet
         && goal.epoch == engine.epoch()
         && engine.boxes.is_recorded()
@@ -343,12 +344,12 @@ fn exit_det(caller: Caller) -> Foreign {
 
 #[cold]
 fn exit_det_late() -> Foreign {
-    match engine_work::look_if_long() {
+    match asking::look_if_long() {
         Err(stop) => stop.answer(),
         Ok(()) => {
             // SAFETY: the state is used within this call only; the reference that the caller had
             // is not used any more.
-            if let Some(engine) = unsafe { engine::existing() } {
+            if let Some(engine) = unsafe { engines::existing() } {
                 if engine.boxes.is_recorded_goal() {
                     engine.stream.exit_det();
                 }
@@ -380,7 +381,7 @@ fn exit_light(handle: Control) -> Foreign {
 
 #[cold]
 fn exit_light_late() -> Foreign {
-    if engine_work::look_if_long().is_ok() {
+    if asking::look_if_long().is_ok() {
         exit_goal(true);
     }
     FALSE
@@ -388,7 +389,7 @@ fn exit_light_late() -> Foreign {
 
 #[cold]
 fn exit_nondet_late() -> Foreign {
-    match engine_work::look_if_long() {
+    match asking::look_if_long() {
         Err(stop) => stop.answer(),
         Ok(()) => guard_exit(exit_goal(false)),
     }
@@ -404,7 +405,7 @@ fn guard_exit(id: Option<BoxId>) -> Foreign {
 /// The active box exits and can be re-entered, by [`redo`] if it is `light`.
 fn exit_goal(light: bool) -> Option<BoxId> {
     // SAFETY: the state is used within this call only; the caller has no reference.
-    let engine = unsafe { engine::existing() }?;
+    let engine = unsafe { engines::existing() }?;
     if engine.boxes.is_recorded_goal() {
         engine.stream.exit_nondet();
     }
@@ -428,10 +429,11 @@ fn redo(handle: Control) -> Foreign {
 /// or after all alternatives are used up: the event happened before.
 #[cold]
 fn event_late(record: fn(&mut Engine)) {
-    let looked = engine_work::look_if_long();
+    let looked = asking::look_if_long();
     // SAFETY: the state is used within this call only; the reference that the caller had is not
     // used any more.
-    if let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, looked) {
+    if let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engines::existing() }, looked)
+    {
         record(engine);
     }
 }

@@ -12,6 +12,7 @@
 mod appearing;
 mod argument_values;
 mod arguments;
+mod asking;
 mod boxes;
 mod calibrate;
 mod changes;
@@ -23,6 +24,7 @@ mod describe;
 mod ending;
 mod engine;
 mod engine_work;
+mod engines;
 mod entered;
 mod ffi;
 mod frames;
@@ -40,6 +42,7 @@ mod panics;
 mod ports;
 mod recording;
 mod signals;
+
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod stubs;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -18,12 +18,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use portmortem_tracer::format::CompleteTable;
 
+use crate::asking;
 use crate::boxes::{BoxId, Exit};
 use crate::collections::Stop;
 use crate::coming::{Announced, Coming};
 use crate::ending;
-use crate::engine::{self, Engine};
-use crate::engine_work;
+use crate::engine::Engine;
+use crate::engines;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
 use crate::frames::{FrameId, calling_frame};
 use crate::layout::Caller;
@@ -77,7 +78,7 @@ fn enter_recorded(id: Term, open: Term, handle: Control) -> Option<Foreign> {
     // SAFETY: what the engine passed; the state is used within this call only.
     let engine = unsafe {
         let caller = Caller::if_known(handle).filter(|caller| !caller.has_exception())?;
-        engine::of_context_if_any(caller.data())?
+        engines::of_context_if_any(caller.data())?
     };
     engine.coming?;
     let call = Call::of(integer(id) as u32, engine.coming, engine.stream.position());
@@ -100,7 +101,7 @@ fn enter_first(id: Term, open: Term) -> Foreign {
         return TRUE;
     }
     // SAFETY: the state is used within this call only.
-    let Some(engine) = (unsafe { engine::of_context(context.engine) }) else {
+    let Some(engine) = (unsafe { engines::of_context(context.engine) }) else {
         return TRUE;
     };
     let coming = engine.coming.take();
@@ -193,11 +194,11 @@ fn enter_silently(engine: &mut Engine, context: &mut ffi::Context, open: Term) -
 #[cold]
 fn enter_late(predicate: u32, call: &Call, open: Term) -> Foreign {
     // SAFETY: the reference is not used beyond this statement.
-    if unsafe { engine::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
+    if unsafe { engines::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
         ending::stop_by_itself();
         return TRUE;
     }
-    if let Err(stop) = engine_work::look_if_long() {
+    if let Err(stop) = asking::look_if_long() {
         return stop.answer();
     }
     let mut context = ffi::Context::EMPTY;
@@ -205,7 +206,7 @@ fn enter_late(predicate: u32, call: &Call, open: Term) -> Foreign {
         return TRUE;
     }
     // SAFETY: the state is used within this call only.
-    let Some(engine) = (unsafe { engine::of_context(context.engine) }) else {
+    let Some(engine) = (unsafe { engines::of_context(context.engine) }) else {
         return TRUE;
     };
     if engine.quiet {
@@ -283,10 +284,10 @@ fn fail(engine: &mut Engine, id: BoxId) {
 /// alternatives are used up.
 #[cold]
 fn fail_late(resumed: usize) {
-    let looked = engine_work::look_if_long();
+    let looked = asking::look_if_long();
     // SAFETY: the state is used within this call only; the reference that the caller had is not
     // used any more.
-    let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, &looked)
+    let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engines::existing() }, &looked)
     else {
         return;
     };
@@ -305,11 +306,11 @@ pub(crate) fn fills(id: Term) -> Foreign {
     if exception_is_pending() {
         return FALSE;
     }
-    if let Err(stop) = engine_work::look_if_long() {
+    if let Err(stop) = asking::look_if_long() {
         return stop.answer();
     }
     // SAFETY: the state is used within this call only.
-    if let Some(engine) = unsafe { engine::existing() }
+    if let Some(engine) = unsafe { engines::existing() }
         && engine.boxes.any_active()
         && !engine.quiet
     {
@@ -322,7 +323,7 @@ pub(crate) fn fills(id: Term) -> Foreign {
 /// A table of a predicate is about to be complete, with so many answers and nodes of its trie.
 pub(crate) fn table(id: Term, answers: Term, nodes: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
-    if let Some(engine) = unsafe { engine::existing() }
+    if let Some(engine) = unsafe { engines::existing() }
         && engine.boxes.any_active()
         && !engine.quiet
         && let [Ok(predicate), Ok(answers), Ok(nodes)] =
@@ -345,7 +346,7 @@ pub(crate) fn exit_det(open: Term) -> Foreign {
         return FALSE;
     }
     // SAFETY: the state is used within this call only.
-    let Some(engine) = (unsafe { engine::existing() }) else {
+    let Some(engine) = (unsafe { engines::existing() }) else {
         return TRUE;
     };
     if !leave_suspended(engine, box_id(open)) {
@@ -374,10 +375,10 @@ fn exit_det_late(open: Term) -> Foreign {
 
 /// The state in which the box is the active one, when it is known what was collected.
 fn left_late(open: Term) -> Result<&'static mut Engine, Stop> {
-    engine_work::look_if_long()?;
+    asking::look_if_long()?;
     // SAFETY: the state is used within the caller's call only; the reference that it had is not
     // used any more.
-    unsafe { engine::existing() }
+    unsafe { engines::existing() }
         .filter(|engine| engine.boxes.is_active(box_id(open)))
         .ok_or(Stop::Ended)
 }
@@ -391,7 +392,7 @@ pub(crate) fn exit_nondet(open: Term, handle: Control) -> Foreign {
                 return FALSE;
             }
             // SAFETY: the state is used within this call only.
-            let Some(engine) = (unsafe { engine::existing() }) else {
+            let Some(engine) = (unsafe { engines::existing() }) else {
                 return TRUE;
             };
             let id = box_id(open);
@@ -449,10 +450,10 @@ fn redo(engine: &mut Engine, id: BoxId) {
 /// re-entered.
 #[cold]
 fn redo_late(resumed: usize) {
-    let looked = engine_work::look_if_long();
+    let looked = asking::look_if_long();
     // SAFETY: the state is used within this call only; the reference that the caller had is not
     // used any more.
-    let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, looked)
+    let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engines::existing() }, looked)
     else {
         return;
     };
@@ -497,7 +498,7 @@ fn leave_boxes_inside(engine: &mut Engine, id: BoxId) {
 /// `before_reset(-Active)`: the active box, for [`after_reset`].
 pub(crate) fn before_reset(active: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
-    let id = unsafe { engine::existing() }.map_or(0, |engine| engine.boxes.active_id().to_raw());
+    let id = unsafe { engines::existing() }.map_or(0, |engine| engine.boxes.active_id().to_raw());
     // SAFETY: a term of our own argument list.
     Foreign::from(ffi::truth(unsafe { ffi::PL_unify_int64(active, id) }))
 }
@@ -506,7 +507,7 @@ pub(crate) fn before_reset(active: Term) -> Foreign {
 /// their guards are about to be cut.
 pub(crate) fn after_reset(active: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
-    if let Some(engine) = unsafe { engine::existing() } {
+    if let Some(engine) = unsafe { engines::existing() } {
         leave_boxes_inside(engine, box_id(active));
     }
     TRUE
@@ -516,7 +517,7 @@ pub(crate) fn after_reset(active: Term) -> Foreign {
 /// guard is still there. It is about to be cut; the box, left by `shift/1`, counts as exited.
 pub(crate) fn resumed(open: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
-    let Some(engine) = (unsafe { engine::existing() }) else {
+    let Some(engine) = (unsafe { engines::existing() }) else {
         return FALSE;
     };
     let Some(parent) = engine.boxes.parent(box_id(open)) else {
@@ -560,7 +561,7 @@ fn is_qualified(term: Term) -> bool {
 fn known(handle: Control) -> Option<(&'static mut Engine, BoxId)> {
     // SAFETY: the state is used within this call only; `handle` is what the engine passed.
     unsafe {
-        let engine = engine::existing()?;
+        let engine = engines::existing()?;
         Some((
             engine,
             BoxId::from_raw(ffi::PL_foreign_context(handle) as i64),

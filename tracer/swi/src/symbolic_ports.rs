@@ -1,6 +1,7 @@
 //! The foreign predicates of a symbolic recording: its instrumented copies call them.
 
-use crate::engine::{self, Engine};
+use crate::engine::Engine;
+use crate::engines;
 use crate::ffi::{self, Foreign, TRUE, Term};
 use crate::symbolic::{CostCounter, integer, program, unbound, unify as heads};
 
@@ -111,7 +112,7 @@ fn unbound_mask(variables: Term) -> i64 {
 /// is counting.
 fn counting(action: impl FnOnce(&mut CostCounter, usize)) {
     // SAFETY: the state is used within this call only.
-    let engine = unsafe { engine::existing() };
+    let engine = unsafe { engines::existing() };
     if let Some(Engine {
         symbolic: Some(counter),
         boxes,

@@ -52,4 +52,4 @@ mod wrapped;
 pub(crate) use pauses::seconds as pauses;
 pub(crate) use predicates::Memory as Standings;
 pub(crate) use shadow::Shadow;
-pub(crate) use shadows::shadow_of;
+pub(crate) use shadows::{retire_shadow_of, shadow_of};

@@ -24,3 +24,18 @@ pub(crate) fn shadow_of(data: usize) -> *mut Shadow {
     unsafe { (*shadow).retire() };
     shadow
 }
+
+/// Retires a shadow, unless another engine has it by now. `stream` has the fields of its stream.
+///
+/// # Safety
+/// The engine that had the stream is gone.
+pub(crate) unsafe fn retire_shadow_of(shadow: *mut Shadow, stream: *const u8) {
+    let _shadows = locks::lock(&SHADOWS);
+    // SAFETY: a shadow is never freed. Whoever gets it retires it first, with the lock held, so if
+    // it has this stream, nobody uses it.
+    unsafe {
+        if (&raw const (*shadow).stream).read_volatile() == stream {
+            (*shadow).retire();
+        }
+    }
+}

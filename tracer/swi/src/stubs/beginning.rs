@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use portmortem_tracer::locks;
 
 use super::{continuations, labels, plant};
-use crate::engine;
+use crate::engines;
 use crate::ffi::{Atom, FALSE, Foreign, TRUE, Term};
 use crate::native::identity::{definition, identity};
 use crate::native::plan::Always;
@@ -79,6 +79,6 @@ pub(crate) fn begin() -> Foreign {
         planter.exchange(facts).is_some()
     });
     // SAFETY: called by Prolog, and the reference is not kept.
-    let attached = unsafe { engine::current() }.is_some();
+    let attached = unsafe { engines::current() }.is_some();
     Foreign::from(exchanged && attached)
 }

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use super::handlers::Visit;
 use super::view::kind_of;
-use crate::engine;
+use crate::engines;
 use crate::ffi::{self, TRUE, Term};
 use crate::native::linkage::Slots;
 use crate::native::offsets::{self, CATCH, FRAME_PARENT};
@@ -96,7 +96,7 @@ fn in_query(query: usize, work: impl FnOnce(&mut Visit, usize)) {
 /// Whether an engine is recorded, and has boxes.
 fn has_boxes(data: usize) -> bool {
     // SAFETY: the state is used within this call only.
-    let state = unsafe { engine::of_context_if_any(data as *mut c_void) };
+    let state = unsafe { engines::of_context_if_any(data as *mut c_void) };
     // SAFETY: a shadow is never freed, and used by its engine only.
     state.is_some_and(|state| !state.shadow.is_null() && unsafe { (*state.shadow).has_boxes() })
 }

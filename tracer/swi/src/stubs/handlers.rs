@@ -5,7 +5,8 @@
 
 use super::plant::{self, Handlers};
 use super::{emit, exchange};
-use crate::engine::{self, Engine};
+use crate::engine::Engine;
+use crate::engines;
 use crate::ffi::TRUE;
 use crate::native::held_values::{Held, MOST_CALLS};
 use crate::native::instructions::Kind;
@@ -195,7 +196,7 @@ impl Visit {
             return None;
         }
         // SAFETY: the only reference until the handler ends.
-        let engine = unsafe { engine::of_stub(data, emit::kind_of_engine) };
+        let engine = unsafe { engines::of_stub(data, emit::kind_of_engine) };
         let Some(engine) = engine.filter(|engine| !has_stopped(engine)) else {
             Self::forget();
             return None;
