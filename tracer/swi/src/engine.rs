@@ -26,7 +26,7 @@ pub(crate) struct Engine {
     kind: StreamKind,
     /// Gone when the operating system's thread is in which it was made.
     maker: Weak<()>,
-    /// Its Prolog thread had been told to end when it was made: see [`LEFT`].
+    /// Its Prolog thread had been told to end when it was made: see [`leaving::LEFT`].
     left: bool,
     pub(crate) stream: Stream,
     pub(crate) boxes: Boxes,
