@@ -46,6 +46,7 @@ pub mod listing;
 pub mod machine;
 pub mod moment;
 pub mod net;
+mod observed_walk;
 mod progress;
 mod reading;
 pub mod remarks;

@@ -233,6 +233,11 @@ impl<'t> Walk<'t> {
         self
     }
 
+    /// The events to come, and the boxes before them.
+    pub(crate) fn into_parts(self) -> (Events<'t>, Moment) {
+        (self.events, self.moment)
+    }
+
     /// The number of the next event, if none is lost before it.
     pub(crate) fn next_number(&self) -> u64 {
         self.events.next_number()

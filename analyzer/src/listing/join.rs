@@ -6,9 +6,9 @@ use std::ops::{ControlFlow, Range};
 use portmortem_tracer::format::Event;
 use rayon::prelude::*;
 
-use super::piece::{Ended, Flight, Piece, Reading, Row};
+use super::activation::{Activation, Began, Caller};
+use super::piece::{End, Flight, Piece, Reading, Row};
 use super::reasons::LastPort;
-use super::sides::{Began, Caller, Side};
 use super::{Context, PlaceToBegin, Take};
 use crate::machine::WayOut;
 use crate::tables::Place;
@@ -32,7 +32,7 @@ struct Past {
     /// Its number.
     at: u64,
     /// The active boxes. All callers are sites, and none began in a piece before.
-    active: Vec<Side>,
+    active: Vec<Activation>,
     choices: Vec<Option<SiteIndex>>,
     last_failure: Option<Place>,
     last_port: Option<LastPort>,
@@ -162,7 +162,7 @@ impl<'t, 'c> Join<'t, 'c> {
         }
         let outcome = WayOut::Open;
         let running = 0;
-        self.queue.end(self.cx, 0, Ended { outcome, running });
+        self.queue.end(self.cx, 0, End { outcome, running });
         self.queue.land(clock.flight);
     }
 
@@ -232,17 +232,17 @@ impl Past {
         if !row.awaits.past {
             return;
         }
-        let side = row.side.map(|side| self.side(side));
+        let known = row.activation.map(|activation| self.known(activation));
         row.awaits.past = false;
-        if let Some(Caller::Site(site)) = side.map(|side| side.caller) {
+        if let Some(Caller::Site(site)) = known.map(|known| known.caller) {
             row.facts.site = site;
         }
         let from_before = row
-            .side
-            .is_some_and(|side| matches!(side.began, Began::Active(_)));
+            .activation
+            .is_some_and(|activation| activation.is_from_before());
         let mut begin = u64::MAX;
         if let (true, Some(Began::At { running, event })) =
-            (from_before, side.map(|side| side.began))
+            (from_before, known.map(|known| known.began))
         {
             begin = event;
             if row.facts.outcome.is_some() && !row.awaits.end {
@@ -270,45 +270,43 @@ impl Past {
         }
     }
 
-    /// A box of a piece, as it is known here.
-    fn side(&self, side: Side) -> Side {
-        let known = |at: usize| self.active.get(at).copied();
-        let lost = Caller::Site(None);
-        Side {
-            began: match side.began {
+    /// An activation of a piece, as it is known here.
+    fn known(&self, activation: Activation) -> Activation {
+        let before = |around: usize| self.active.get(around).copied();
+        Activation {
+            began: match activation.began {
                 Began::At { running, event } => Began::At {
                     running: self.clock.running(running),
                     event,
                 },
-                Began::Active(at) => known(at).map_or(Began::Lost, |side| side.began),
+                Began::Active(around) => before(around).map_or(Began::Lost, |known| known.began),
                 Began::Lost => Began::Lost,
             },
-            caller: match side.caller {
-                Caller::Active(at) => known(at).map_or(lost, |side| side.caller),
-                Caller::Choice(at) => Caller::Site(self.choices.get(at).copied().flatten()),
-                site @ Caller::Site(_) => site,
+            caller: Caller::Site(self.site(activation.caller)),
+        }
+    }
+
+    /// The goal that called a box of a piece, if that is known.
+    fn site(&self, caller: Caller) -> Option<SiteIndex> {
+        match caller {
+            Caller::Site(site) => site,
+            Caller::Active(around) => match self.active.get(around)?.caller {
+                Caller::Site(site) => site,
+                _ => None,
             },
+            Caller::Choice(before) => self.choices.get(before).copied().flatten(),
         }
     }
 
     /// The piece is over.
     fn pass(&mut self, piece: &Piece) {
-        let sides = &piece.sides;
-        let active: Vec<Side> = sides.active.iter().map(|&side| self.side(side)).collect();
-        let choices: Vec<_> = sides
-            .choices
-            .iter()
-            .map(|&caller| {
-                let began = Began::Lost;
-                match self.side(Side { began, caller }).caller {
-                    Caller::Site(site) => site,
-                    _ => None,
-                }
-            })
-            .collect();
-        self.active.truncate(sides.active_left);
+        let active = piece.active.kept.iter();
+        let active: Vec<Activation> = active.map(|&active| self.known(active)).collect();
+        let choices = piece.choices.kept.iter();
+        let choices: Vec<_> = choices.map(|choice| self.site(choice.caller)).collect();
+        self.active.truncate(piece.active.left);
         self.active.extend(active);
-        self.choices.truncate(sides.choices_left);
+        self.choices.truncate(piece.choices.left);
         self.choices.extend(choices);
         self.last_failure = piece.last_failure.or(self.last_failure);
         self.last_port = piece.last_port.or(self.last_port);
@@ -332,7 +330,7 @@ impl Queue {
     fn see(&mut self, cx: &Context, piece: &Piece, clock: Clock) {
         for &(depth, ended) in &piece.ends {
             let running = clock.running(ended.running);
-            self.end(cx, depth, Ended { running, ..ended });
+            self.end(cx, depth, End { running, ..ended });
         }
         if piece.landed && piece.rows.is_empty() {
             self.land(clock.going_on(piece));
@@ -340,7 +338,7 @@ impl Queue {
     }
 
     /// The activation with so many boxes around it ended, and all inside it.
-    fn end(&mut self, cx: &Context, depth: usize, ended: Ended) {
+    fn end(&mut self, cx: &Context, depth: usize, ended: End) {
         while let Some(&(_, number)) = self.waiting.last().filter(|(of, _)| *of >= depth) {
             self.waiting.pop();
             if let Some(row) = self.row(number) {

@@ -10,14 +10,14 @@
 //! wait for the end of an activation. If there are more, the stream is read ahead until those that
 //! wait have ended, and then once more.
 
+mod activation;
 mod exceptions;
 mod explanation;
+mod history;
 mod join;
-mod life;
 mod nearby;
 mod piece;
 mod reasons;
-mod sides;
 #[cfg(test)]
 mod tests;
 
@@ -31,8 +31,8 @@ use crate::trace::{BoxKind, PredicateIndex, StreamInfo, Trace};
 use crate::walk::{Step, Trail};
 pub use exceptions::{Thrown, failure_into, thrown};
 pub use explanation::{Explainer, Explanation};
+pub use history::BoxHistory;
 use join::Join;
-pub use life::Life;
 pub use nearby::durations;
 use piece::{Reading, Row};
 use rayon::prelude::*;

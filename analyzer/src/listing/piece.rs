@@ -5,13 +5,12 @@ use std::mem;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use portmortem_tracer::format::Event;
-
+use super::activation::{Activation, Began, Caller, Follower};
 use super::reasons::{LastPort, Passage};
-use super::sides::{Began, Caller, Side, Sides};
 use super::{Context, Pending};
-use crate::machine::WayOut;
-use crate::moment::{Moment, OpenBox};
+use crate::machine::{Class, Pile, Seeded, Since, WayOut};
+use crate::moment::{OpenBox, Stack};
+use crate::observed_walk::ObservedWalk;
 use crate::tables::{EventAt, Facts, Listed, Place};
 use crate::trace::StreamInfo;
 use crate::walk::{Step, Walk};
@@ -22,10 +21,13 @@ const MOST_EVENTS: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 /// And no more rows.
 const MOST_ROWS: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
 
+/// Boxes with their activations.
+type Kept = Seeded<Stack, Activation>;
+
 /// Events that may be listed, between two of their numbers.
 #[derive(Debug)]
 pub(super) struct Reading<'t> {
-    walk: Walk<'t>,
+    walk: ObservedWalk<'t, Kept>,
     /// The first event after it.
     until: u64,
     is_over: bool,
@@ -38,7 +40,8 @@ pub(super) struct Row {
     /// When, in ticks, pauses in the piece left out.
     pub(super) running: u64,
     pub(super) facts: Facts,
-    pub(super) side: Option<Side>,
+    /// That of its box: of a way out, the one that ends.
+    pub(super) activation: Option<Activation>,
     pub(super) awaits: Awaits,
     pub(super) stack: Vec<(u64, OpenBox)>,
 }
@@ -62,7 +65,7 @@ pub(super) struct Awaits {
 
 /// How an activation ended, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ended {
+pub(super) struct End {
     pub(super) outcome: WayOut,
     pub(super) running: u64,
 }
@@ -80,9 +83,11 @@ pub(super) struct Flight {
 pub(super) struct Piece {
     pub(super) numbers: Range<u64>,
     pub(super) rows: Vec<Row>,
-    pub(super) sides: Sides,
+    /// How the stacks differ from those at its beginning.
+    pub(super) active: Since<Activation>,
+    pub(super) choices: Since<Activation>,
     /// Activations from before that ended, with how many boxes were around them.
-    pub(super) ends: Vec<(usize, Ended)>,
+    pub(super) ends: Vec<(usize, End)>,
     /// Rows that wait for the end of their activation, with how many boxes are around it.
     pub(super) waiting: Vec<(usize, usize)>,
     /// Ticks of pauses.
@@ -104,7 +109,11 @@ pub(super) struct Piece {
 impl<'t> Reading<'t> {
     pub(super) fn new(cx: &Context<'t, '_>, stream: &StreamInfo, events: Range<u64>) -> Self {
         Self {
-            walk: Walk::from(cx.trace, cx.trail, stream, events.start),
+            walk: ObservedWalk::seeded(
+                Walk::from(cx.trace, cx.trail, stream, events.start),
+                Activation::of_active,
+                Activation::of_choice,
+            ),
             until: events.end,
             is_over: false,
         }
@@ -131,88 +140,70 @@ impl<'t> Reading<'t> {
 
     /// Reads on.
     pub(super) fn read(&mut self, cx: &Context<'t, '_>, listed: &Range<u64>) -> Piece {
-        let moment = self.walk.moment();
+        self.walk.forget();
         let start = self.walk.next_number();
         let mut piece = Piece {
-            sides: Sides::new(moment.active().len(), moment.choices().len()),
-            begins_paused: moment.is_paused(),
+            begins_paused: self.walk.is_paused(),
             ..Piece::default()
         };
         for _ in 0..MOST_EVENTS {
             if self.walk.next_number() >= self.until || piece.rows.len() >= MOST_ROWS {
                 break;
             }
-            let paused = self.walk.moment().is_paused();
-            let Some(step) = self.walk.next() else {
+            let height = self.walk.active().height();
+            let mut follower = Follower::default();
+            let Some(step) = self.walk.next(&mut follower) else {
                 self.is_over = true;
                 break;
             };
-            if let (true, Some((_, last))) = (paused, piece.ticks) {
-                piece.paused += step.tick.saturating_sub(last);
-            }
-            piece.ticks = Some((piece.ticks.map_or(step.tick, |(first, _)| first), step.tick));
-            piece.take(cx, step, self.walk.moment(), listed);
+            let entered = self.walk.active().height().saturating_sub(height);
+            piece.take(cx, step, follower.left, &self.walk, entered, listed);
         }
         self.is_over |= self.walk.next_number() >= self.until;
+        let changes = self.walk.changes();
+        (piece.active, piece.choices) = (changes.active, changes.choices);
+        (piece.paused, piece.ticks) = (changes.paused, changes.ticks);
         piece.numbers = start..self.walk.next_number();
         piece
     }
 }
 
 impl Piece {
-    /// The next event; `moment` is after it.
-    fn take(&mut self, cx: &Context, step: Step, moment: &Moment, listed: &Range<u64>) {
-        let running = step.tick.saturating_sub(self.paused);
-        let began = Began::At {
-            running,
-            event: step.number,
-        };
-        let depth = self.sides.depth();
-        let mut side = None;
-        let mut ended = None;
-        match step.event {
-            Event::Call { .. } => self.sides.push(Side {
-                began,
-                caller: Caller::Site(step.site),
-            }),
-            Event::Tail { .. } => self.sides.depart(step.site),
-            Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception => {
-                let left = self.sides.pop();
-                if step.event == Event::ExitNondet {
-                    self.sides.leave_choice(left.caller);
-                }
-                let outcome = match step.event {
-                    Event::ExitDet => WayOut::ExitDet,
-                    Event::ExitNondet => WayOut::ExitNondet,
-                    Event::Fail => WayOut::Fail,
-                    _ => WayOut::Exception,
-                };
-                side = Some(left);
-                ended = Some((depth.saturating_sub(1), Ended { outcome, running }));
-            }
-            Event::Redo => {
-                for _ in depth..moment.active().len() {
-                    self.sides.redo(began);
-                }
-            }
-            Event::Cut { .. } => self.sides.cut(moment.choices().len()),
-            Event::Gap { .. } => {
+    /// The next event, which ended an activation or none; `walk` is after it, and `entered` boxes
+    /// more are active than before.
+    fn take(
+        &mut self,
+        cx: &Context,
+        step: Step,
+        left: Option<Activation>,
+        walk: &ObservedWalk<Kept>,
+        entered: usize,
+        listed: &Range<u64>,
+    ) {
+        let running = walk.now();
+        let active = || walk.active().newest().map(|(_, kept)| *kept);
+        let activation = left.or_else(active);
+        if cx.lists(&step, listed) {
+            self.list(
+                cx,
+                step,
+                running,
+                activation,
+                walk.active().boxes(),
+                entered,
+            );
+        }
+        let around = step.of.map_or(0, |(_, around)| around as usize);
+        match Class::of(step.event) {
+            Class::Leave(outcome) => self.end(cx, around, End { outcome, running }, activation),
+            Class::Lose => {
                 cx.lost.store(true, Ordering::Relaxed);
                 let outcome = WayOut::Lost;
-                self.sides.lose();
-                ended = Some((0, Ended { outcome, running }));
+                self.end(cx, 0, End { outcome, running }, None);
             }
             _ => {}
         }
-        let side = side.or_else(|| self.sides.top());
-        if cx.lists(&step, listed) {
-            let entered = moment.active().len().saturating_sub(depth);
-            self.list(cx, step, running, side, moment, entered);
-        }
-        if let Some((depth, ended)) = ended {
-            self.end(cx, depth, ended, side);
-        }
-        self.remember(cx, step, moment);
+        self.remember(cx, step, walk.active().boxes());
     }
 
     /// Puts an event among the rows, unless the condition does not hold whatever else is found out.
@@ -221,34 +212,29 @@ impl Piece {
         cx: &Context,
         step: Step,
         running: u64,
-        side: Option<Side>,
-        moment: &Moment,
+        activation: Option<Activation>,
+        active: &Stack,
         entered: usize,
     ) {
         let mut row = Row {
             step,
             running,
             facts: Facts::default(),
-            side,
+            activation,
             awaits: Awaits::default(),
             stack: Vec::new(),
         };
-        match side.map(|side| side.caller) {
+        match activation.map(|activation| activation.caller) {
             Some(Caller::Site(site)) => row.facts.site = site,
             Some(_) => row.awaits.past = true,
             None => {}
         }
         let mut begin = None;
-        match step.event {
-            Event::Call { .. } | Event::Tail { .. } | Event::Redo => row.awaits.end = cx.future,
-            Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception => {
-                row.facts.outcome = Some(match step.event {
-                    Event::ExitDet => WayOut::ExitDet,
-                    Event::ExitNondet => WayOut::ExitNondet,
-                    Event::Fail => WayOut::Fail,
-                    _ => WayOut::Exception,
-                });
-                match side.map(|side| side.began) {
+        match Class::of(step.event) {
+            Class::Enter(_) | Class::Depart(_) | Class::ReEnter => row.awaits.end = cx.future,
+            Class::Leave(outcome) => {
+                row.facts.outcome = Some(outcome);
+                match activation.map(|activation| activation.began) {
                     Some(Began::At {
                         running: began,
                         event,
@@ -260,7 +246,7 @@ impl Piece {
                     Some(Began::Lost) | None => begin = Some(u64::MAX),
                 }
             }
-            _ => {}
+            Class::Cut(_) | Class::Lose | Class::Pause(_) | Class::Note => {}
         }
         let verdict = cx.verdict(&row);
         if verdict == Some(false) {
@@ -269,9 +255,9 @@ impl Piece {
         row.awaits.verdict = verdict.is_none();
         let of = step.of.map(|(of, _)| of.predicate);
         let is_explained = !of.is_some_and(|of| cx.is_between_ports(of));
-        match step.event {
+        match Class::of(step.event) {
             _ if !is_explained => {}
-            Event::Fail => match (self.last_failure, begin) {
+            Class::Leave(WayOut::Fail) => match (self.last_failure, begin) {
                 (Some(failure), Some(begin)) => {
                     row.facts.cause = Some(failure).filter(|place| place.event > Some(begin));
                 }
@@ -280,8 +266,8 @@ impl Piece {
                 (Some(failure), None) => row.facts.cause = Some(failure),
                 (None, None) => row.awaits.cause = true,
             },
-            Event::Redo => {
-                let asked = moment.active().newest().nth(entered);
+            Class::ReEnter => {
+                let asked = active.newest().nth(entered);
                 let asked = asked.map(|boxed| Place {
                     predicate: boxed.predicate,
                     event: None,
@@ -293,7 +279,7 @@ impl Piece {
                 };
                 row.awaits.cause = self.last_port.is_none();
             }
-            Event::Exception => {
+            Class::Leave(WayOut::Exception) => {
                 let here = || step.of.map(|(of, _)| place(&of, step.number));
                 let flight = if self.landed {
                     self.flight
@@ -308,7 +294,7 @@ impl Piece {
         }
         row.awaits.past |= row.awaits.cause;
         if cx.boxes > 0 {
-            row.stack = stack(&step, moment, cx.boxes);
+            row.stack = stack(&step, active, cx.boxes);
         }
         let at = self.rows.len();
         if row.awaits.end {
@@ -327,7 +313,7 @@ impl Piece {
     }
 
     /// The activation with so many boxes around it ended, and all inside it.
-    fn end(&mut self, cx: &Context, depth: usize, ended: Ended, side: Option<Side>) {
+    fn end(&mut self, cx: &Context, depth: usize, ended: End, activation: Option<Activation>) {
         while let Some(&(_, at)) = self.waiting.last().filter(|(of, _)| *of >= depth) {
             self.waiting.pop();
             if let Some(row) = self.rows.get_mut(at) {
@@ -338,29 +324,29 @@ impl Piece {
         while self.rows.last().is_some_and(|row| row.awaits.dropped) {
             self.rows.pop();
         }
-        let is_from_before = side.is_none_or(|side| matches!(side.began, Began::Active(_)));
+        let is_from_before = activation.is_none_or(|ended| ended.is_from_before());
         if is_from_before {
             self.ends.push((depth, ended));
         }
     }
 
     /// What later rows are explained with.
-    fn remember(&mut self, cx: &Context, step: Step, moment: &Moment) {
+    fn remember(&mut self, cx: &Context, step: Step, active: &Stack) {
         let of = step.of.map(|(of, _)| of);
         if of.is_some_and(|of| cx.is_between_ports(of.predicate)) {
             return;
         }
         let here = of.map(|of| place(&of, step.number));
-        if step.event == Event::Fail {
-            self.last_failure = here;
-        } else if matches!(step.event, Event::Gap { .. }) {
-            self.last_failure = None;
+        match Class::of(step.event) {
+            Class::Leave(WayOut::Fail) => self.last_failure = here,
+            Class::Lose => self.last_failure = None,
+            _ => {}
         }
         self.last_port = LastPort::of(step.event, here).or(self.last_port);
         match (Passage::of(step.event), here) {
             (Passage::Flies, Some(here)) => {
-                let active = moment.active().last();
-                let catcher = active.map(|boxed| place(boxed, boxed.called));
+                let catcher = active.last();
+                let catcher = catcher.map(|boxed| place(boxed, boxed.called));
                 let flight = if self.landed {
                     &mut self.flight
                 } else {
@@ -414,8 +400,8 @@ impl Row {
 
     /// What conditions cannot rely on.
     pub(super) fn pending(&self) -> Pending {
-        let began = self.side.map(|side| side.began);
-        let caller = self.side.map(|side| side.caller);
+        let began = self.activation.map(|activation| activation.began);
+        let caller = self.activation.map(|activation| activation.caller);
         let is_way_out = self.facts.outcome.is_some();
         Pending {
             site: self.awaits.past && matches!(caller, Some(Caller::Active(_) | Caller::Choice(_))),
@@ -425,7 +411,7 @@ impl Row {
         }
     }
 
-    pub(super) fn ends(&mut self, ended: Ended) {
+    pub(super) fn ends(&mut self, ended: End) {
         self.awaits.end = false;
         self.facts.outcome = Some(ended.outcome);
         if !matches!(ended.outcome, WayOut::Lost | WayOut::Open) {
@@ -449,8 +435,7 @@ fn place(of: &OpenBox, event: u64) -> Place {
 
 /// The newest boxes at an event, the newest first, with how many are around each. One that ends
 /// there is among them.
-fn stack(step: &Step, moment: &Moment, most: usize) -> Vec<(u64, OpenBox)> {
-    let active = moment.active();
+fn stack(step: &Step, active: &Stack, most: usize) -> Vec<(u64, OpenBox)> {
     let height = active.len() as u64;
     let left = step.of.filter(|(_, depth)| *depth >= height);
     let left = left.map(|(of, depth)| (depth, of));

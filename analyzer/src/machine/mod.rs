@@ -11,9 +11,11 @@ mod class;
 mod observer;
 mod open_box;
 pub(crate) mod pass;
+mod seeded;
 mod stacks;
 
 pub use class::{Class, WayOut};
 pub(crate) use observer::{At, Observer};
 pub use open_box::OpenBox;
+pub(crate) use seeded::{Seeded, Since};
 pub(crate) use stacks::{Pile, Stacks};

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use crate::trace::PredicateIndex;
 
 /// Boxes on top of each other, each with what an [`Observer`] keeps with it.
-pub(crate) trait Pile: Default {
+pub(crate) trait Pile {
     type Kept;
 
     /// How many boxes there are.
@@ -90,7 +90,10 @@ pub(crate) struct Stacks<P> {
 
 impl<P: Pile> Stacks<P> {
     /// Before the first event of a stream.
-    pub(crate) fn new(dialect: Dialect, unknown: PredicateIndex) -> Self {
+    pub(crate) fn new(dialect: Dialect, unknown: PredicateIndex) -> Self
+    where
+        P: Default,
+    {
         Self {
             dialect,
             unknown,
@@ -98,6 +101,23 @@ impl<P: Pile> Stacks<P> {
             paused: false,
             active: P::default(),
             choices: P::default(),
+        }
+    }
+
+    /// The same boxes in other stacks, which are made of the active chain and of the
+    /// choice stack.
+    pub(crate) fn into_piles<Q>(
+        self,
+        active: impl FnOnce(P) -> Q,
+        choices: impl FnOnce(P) -> Q,
+    ) -> Stacks<Q> {
+        Stacks {
+            dialect: self.dialect,
+            unknown: self.unknown,
+            lost: self.lost,
+            paused: self.paused,
+            active: active(self.active),
+            choices: choices(self.choices),
         }
     }
 

@@ -42,6 +42,11 @@ impl Moment {
         self
     }
 
+    /// What it follows, and its stacks.
+    pub(crate) fn into_parts(self) -> (Arc<Scope>, Stacks<Stack>) {
+        (self.follow, self.stacks)
+    }
+
     /// The active chain, the active box on top.
     #[must_use]
     pub fn active(&self) -> &Stack {

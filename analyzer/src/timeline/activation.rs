@@ -1,7 +1,6 @@
 //! From where to where a box is active, however far its ends lie from what is seen of it.
 
-use portmortem_tracer::format::Event;
-
+use crate::machine::Class;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Step, Trail, Walk};
 
@@ -177,8 +176,8 @@ impl Search<'_, '_> {
     fn see(&self, step: &Step, walk: &Walk, height: usize, ends_from: u64, seen: &mut Seen) {
         let here = (step.number, step.tick);
         let own = step.of.filter(|(of, _)| of.called == self.called);
-        match (step.event, own) {
-            (Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception, Some(_)) => {
+        match (Class::of(step.event), own) {
+            (Class::Leave(_), Some(_)) => {
                 if step.number >= ends_from {
                     seen.ended = Some(Some(here));
                 } else {
@@ -186,7 +185,7 @@ impl Search<'_, '_> {
                 }
                 seen.is_active = false;
             }
-            (Event::Gap { .. }, _) => {
+            (Class::Lose, _) => {
                 if step.number >= ends_from {
                     seen.ended = Some(None);
                 }
@@ -194,7 +193,7 @@ impl Search<'_, '_> {
             }
             _ if seen.is_active => {}
             // A redo may enter several boxes, one inside the other.
-            (Event::Redo, _) => {
+            (Class::ReEnter, _) => {
                 let active = walk.moment().active();
                 let entered = active.newest().take(active.len().saturating_sub(height));
                 let depths = (0..active.len()).rev();
@@ -223,6 +222,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
+    use portmortem_tracer::format::Event;
     use proptest::prelude::*;
 
     use super::*;

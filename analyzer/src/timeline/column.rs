@@ -1,5 +1,6 @@
 //! What is known of one column of a timeline.
 
+use crate::machine::WayOut;
 use crate::trace::PredicateIndex;
 
 /// What one stream did in the ticks of one column.
@@ -157,18 +158,8 @@ pub enum Began {
 pub enum Ended {
     /// Not in the column, nor where it ends.
     After,
-    /// By a determinate exit.
-    ExitDet,
-    /// By an exit that can be backtracked into.
-    ExitNondet,
-    /// By failure.
-    Fail,
-    /// By an exception.
-    Exception,
     /// By a last call of the same box.
     LastCall,
-    /// Where events were lost.
-    Gap,
-    /// With the stream.
-    End,
+    /// As the activation of its box does.
+    By(WayOut),
 }

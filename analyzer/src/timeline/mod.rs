@@ -399,7 +399,7 @@ impl<'t> Reader<'t> {
         most_boxes: u64,
         goes_on: &mut impl FnMut() -> bool,
     ) -> Option<Vec<Column>> {
-        let mut walk = Walk::from(self.trace, self.trail, stream, part.event);
+        let walk = Walk::from(self.trace, self.trail, stream, part.event);
         let columns = part.columns.clone();
         if walk.moment().boxes() > most_boxes {
             return None;
@@ -409,22 +409,8 @@ impl<'t> Reader<'t> {
             first: window.first_row,
             many: window.rows,
         };
-        let mut painter = Painter::new(edges.collect(), rows, self.scope, walk.moment());
-        let mut last = 0;
-        let end = loop {
-            let Some(step) = walk.next() else {
-                // Of a stream that did not end nothing is known after its last event.
-                break Some(stream.end.map_or(last, |end| end.tick.max(last)));
-            };
-            if !painter.step(&step, walk.moment()) {
-                break None;
-            }
-            last = step.tick;
-            if !goes_on() {
-                return None;
-            }
-        };
-        let mut columns = painter.finish(end);
+        let painter = Painter::new(edges.collect(), rows, self.scope);
+        let mut columns = painter.paint(walk, stream, goes_on)?.columns();
         self.add_blocks(window, part.columns.start, &mut columns);
         Some(columns)
     }

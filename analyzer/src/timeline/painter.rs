@@ -5,14 +5,16 @@ use rustc_hash::FxHashMap;
 
 use super::column::{Began, Cell, Column, Ended, Segment};
 use super::slice::Slice;
-use crate::moment::{Moment, OpenBox};
+use crate::machine::{At, Class, Observer, OpenBox, WayOut};
+use crate::moment::Stack;
+use crate::observed_walk::ObservedWalk;
 use crate::scope::Scope;
-use crate::trace::PredicateIndex;
-use crate::walk::Step;
+use crate::trace::{PredicateIndex, StreamInfo};
+use crate::walk::Walk;
 
-/// A box on the active chain or on the choice stack.
+/// What is kept with a box on the active chain or on the choice stack.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+pub(super) struct Open {
     called: u64,
     /// What it shows: the last predicate of its chain of last calls that is not hidden.
     shows: Option<PredicateIndex>,
@@ -24,11 +26,25 @@ struct Open {
 }
 
 impl Open {
+    /// Of a box from before.
+    fn of(open: &OpenBox, scope: &Scope) -> Self {
+        Self {
+            called: open.called,
+            shows: predicate_shown(scope, open).unwrap_or(Some(open.called_as)),
+            around: 0,
+            since: 0,
+            began: Began::Before,
+        }
+    }
+
     /// Rows taken by it and the boxes around it.
     fn depth(&self) -> u64 {
         self.around + u64::from(self.shows.is_some())
     }
 }
+
+/// Boxes with what is kept with them.
+type Boxes = Vec<(OpenBox, Open)>;
 
 /// Paints some columns.
 #[derive(Debug)]
@@ -38,8 +54,6 @@ pub(super) struct Painter<'w> {
     rows: Rows,
     scope: &'w Scope,
     unknown: PredicateIndex,
-    active: Vec<Open>,
-    choices: Vec<Open>,
     /// Stands for all that is not known since there was a gap.
     bottom: Option<Open>,
     /// Tick of the last event.
@@ -75,22 +89,8 @@ pub(super) struct Rows {
 }
 
 impl<'w> Painter<'w> {
-    /// Paints columns from `moment` on, which begin at these ticks; at the last one the last one
-    /// ends.
-    pub(super) fn new(edges: Vec<u64>, rows: Rows, scope: &'w Scope, moment: &Moment) -> Self {
-        let open = |open: &OpenBox| Open {
-            called: open.called,
-            shows: predicate_shown(scope, open).unwrap_or(Some(open.called_as)),
-            around: 0,
-            since: 0,
-            began: Began::Before,
-        };
-        let mut active: Vec<Open> = moment.active().to_vec().iter().map(open).collect();
-        let mut depth = 0;
-        for open in &mut active {
-            open.around = depth;
-            depth = open.depth();
-        }
+    /// Paints columns which begin at these ticks; at the last one the last one ends.
+    pub(super) fn new(edges: Vec<u64>, rows: Rows, scope: &'w Scope) -> Self {
         let (first, limit) = (edges.first().copied(), edges.last().copied());
         let columns = edges.len().saturating_sub(1);
         Self {
@@ -98,11 +98,9 @@ impl<'w> Painter<'w> {
             rows,
             unknown: scope.hidden.len().saturating_sub(1) as PredicateIndex,
             scope,
-            active,
-            choices: moment.choices().to_vec().iter().map(open).collect(),
             bottom: None,
             tick: 0,
-            paused_since: moment.is_paused().then_some(0),
+            paused_since: None,
             gap_since: None,
             at: 0,
             begin: 0,
@@ -132,56 +130,91 @@ impl<'w> Painter<'w> {
         edge.unwrap_or(self.limit)
     }
 
-    /// An event; `moment` is what is after it. `false` if it lies behind the last column, and its
-    /// end.
-    pub(super) fn step(&mut self, step: &Step, moment: &Moment) -> bool {
-        if step.tick > self.limit {
-            if matches!(step.event, Event::Gap { .. }) {
-                self.leave_all(Ended::Gap, self.tick);
-                self.gap_since = Some(self.tick);
+    /// Paints them, from where `walk` is in its stream on. `None` if `goes_on` says so, which is
+    /// asked at every event.
+    pub(super) fn paint(
+        mut self,
+        walk: Walk,
+        stream: &StreamInfo,
+        goes_on: &mut impl FnMut() -> bool,
+    ) -> Option<Self> {
+        let (scope, mut around) = (self.scope, 0);
+        let mut stacked = |boxed: OpenBox| {
+            let open = Open {
+                around,
+                ..Open::of(&boxed, scope)
+            };
+            around = open.depth();
+            (boxed, open)
+        };
+        let alone = |boxed: OpenBox| (boxed, Open::of(&boxed, scope));
+        let mut walk = ObservedWalk::of(
+            walk,
+            |boxes: Stack| -> Boxes { boxes.to_vec().into_iter().map(&mut stacked).collect() },
+            |boxes: Stack| -> Boxes { boxes.to_vec().into_iter().map(alone).collect() },
+        );
+        self.paused_since = walk.is_paused().then_some(0);
+        loop {
+            let Some(at) = walk.read() else {
+                // Of a stream that did not end nothing is known after its last event.
+                let end = stream.end.map_or(self.tick, |end| end.tick.max(self.tick));
+                self.go_to(end, walk.active());
+                self.leave_all(walk.active(), Ended::By(WayOut::Open), end);
+                self.go_to(self.limit, &[]);
+                break;
+            };
+            let is_gap = Class::of(at.event) == Class::Lose;
+            if at.tick > self.limit {
+                if is_gap {
+                    self.leave_all(walk.active(), Ended::By(WayOut::Lost), self.tick);
+                    self.gap_since = Some(self.tick);
+                    self.go_to(self.limit, &[]);
+                }
+                self.go_to(self.limit, walk.active());
+                break;
             }
-            return false;
+            if !is_gap {
+                self.go_to(at.tick, walk.active());
+                self.count(&at);
+            }
+            walk.step(&at, &mut self);
+            self.pass(&at);
+            if !goes_on() {
+                return None;
+            }
         }
-        if let Event::Gap { lost } = step.event {
-            self.gap(step, lost);
-        } else {
-            self.go_to(step.tick);
-            self.count(step);
-            self.port(step, moment);
-        }
-        self.tick = step.tick;
-        true
+        Some(self)
     }
 
-    /// No further events: the stream ended at `end` if that is said, else where the last column
-    /// does.
-    pub(super) fn finish(mut self, end: Option<u64>) -> Vec<Column> {
-        self.end_at(end);
+    /// An event has happened that tells nothing of a single box.
+    fn pass(&mut self, at: &At) {
+        match at.event {
+            Event::Gap { lost } => self.gap(at, lost),
+            Event::Pause => _ = self.paused_since.get_or_insert(at.tick),
+            Event::Resume => self.resume(at.tick),
+            _ => {}
+        }
+        self.tick = at.tick;
+    }
+
+    /// The columns that were painted.
+    pub(super) fn columns(self) -> Vec<Column> {
         self.done
     }
 
     /// The same, with what sums of columns need.
-    pub(super) fn slices(mut self, end: Option<u64>) -> Vec<Slice> {
-        self.end_at(end);
+    pub(super) fn slices(self) -> Vec<Slice> {
         let slices = self.slices.unwrap_or_default().into_iter().zip(self.done);
         slices
             .map(|(slice, column)| Slice { column, ..slice })
             .collect()
     }
 
-    fn end_at(&mut self, end: Option<u64>) {
-        if let Some(end) = end {
-            self.go_to(end.max(self.tick));
-            self.leave_all(Ended::End, end.max(self.tick));
-        }
-        self.go_to(self.limit);
-    }
-
-    /// Time passes.
-    fn go_to(&mut self, tick: u64) {
+    /// Time passes; these boxes are active meanwhile.
+    fn go_to(&mut self, tick: u64, active: &[(OpenBox, Open)]) {
         while tick >= self.end && self.at < self.last {
             if self.inside {
-                self.end_column();
+                self.end_column(active);
                 self.at += 1;
             }
             self.inside = self.at < self.last;
@@ -190,16 +223,15 @@ impl<'w> Painter<'w> {
         }
     }
 
-    fn end_column(&mut self) {
+    fn end_column(&mut self, active: &[(OpenBox, Open)]) {
         let first = u64::from(self.rows.first);
-        let from = self.active.partition_point(|open| open.depth() <= first);
-        for at in from..self.active.len() {
-            let open = self.active[at];
+        let from = active.partition_point(|(_, open)| open.depth() <= first);
+        for (_, open) in &active[from..] {
             if open.around >= first + u64::from(self.rows.many) {
                 self.deeper = true;
                 break;
             }
-            self.draw(&open, self.end, Ended::After);
+            self.draw(open, self.end, Ended::After);
         }
         if let Some(bottom) = self.bottom {
             self.draw(&bottom, self.end, Ended::After);
@@ -295,128 +327,39 @@ impl<'w> Painter<'w> {
         }
     }
 
-    fn count(&mut self, step: &Step) {
+    fn count(&mut self, at: &At) {
         if !self.inside {
             return;
         }
         let column = &mut self.column;
-        column.first_event.get_or_insert(step.number);
+        column.first_event.get_or_insert(at.number);
         column.counts.events += 1;
-        column.counts.marks += u64::from(matches!(step.event, Event::Mark { .. }));
+        column.counts.marks += u64::from(matches!(at.event, Event::Mark { .. }));
     }
 
-    fn port(&mut self, step: &Step, moment: &Moment) {
-        match step.event {
-            Event::Call { predicate } => self.call(predicate, step),
-            Event::Tail { predicate } => self.last_call(predicate, step),
-            Event::ExitDet => self.leave(step, Ended::ExitDet),
-            Event::ExitNondet => self.leave(step, Ended::ExitNondet),
-            Event::Fail => self.leave(step, Ended::Fail),
-            Event::Exception => self.leave(step, Ended::Exception),
-            Event::Redo => {
-                while self.active.len() < moment.active().len() {
-                    self.redo(step);
-                }
-            }
-            Event::Cut { .. } => {
-                let left = moment.choices().len().min(self.choices.len());
-                let cut = self.choices.drain(left..);
-                let cuts = cut.filter(|open| open.shows.is_some()).count() as u64;
-                if self.inside {
-                    self.column.counts.cuts += cuts;
-                }
-            }
-            Event::Pause => {
-                self.paused_since.get_or_insert(step.tick);
-            }
-            Event::Resume => self.resume(step.tick),
-            Event::Gap { .. }
-            | Event::Mark { .. }
-            | Event::Clause { .. }
-            | Event::Arguments(_)
-            | Event::Table(_)
-            | Event::Value(_) => {}
+    /// Rows taken by a box and those around it, or by what is not known there.
+    fn depth(&self, innermost: Option<&Open>) -> u64 {
+        innermost.or(self.bottom.as_ref()).map_or(0, Open::depth)
+    }
+
+    fn unknown_box(&self, at: &At, around: Option<&Open>) -> Open {
+        Open {
+            called: at.number,
+            shows: Some(self.unknown),
+            around: self.depth(around),
+            since: at.tick,
+            began: Began::Gap,
         }
     }
 
-    fn depth(&self) -> u64 {
-        let innermost = self.active.last().or(self.bottom.as_ref());
-        innermost.map_or(0, Open::depth)
+    /// What a box shows that was called as this, or makes this of itself.
+    fn visible(&self, open: &OpenBox) -> Option<PredicateIndex> {
+        let is_inside = self.scope.contains(open.way);
+        (is_inside && !self.scope.hides(open.predicate)).then_some(open.predicate)
     }
 
-    fn call(&mut self, predicate: PredicateIndex, step: &Step) {
-        let open = Open {
-            called: step.number,
-            shows: self.visible(predicate, step),
-            around: self.depth(),
-            since: step.tick,
-            began: Began::Call,
-        };
-        self.active.push(open);
-        if self.inside && open.shows.is_some() {
-            self.column.counts.calls += 1;
-        }
-    }
-
-    fn last_call(&mut self, predicate: PredicateIndex, step: &Step) {
-        self.be_active(step);
-        let Some(predicate) = self.visible(predicate, step) else {
-            return;
-        };
-        if self.inside {
-            self.column.counts.last_calls += 1;
-        }
-        let Some(open) = self
-            .active
-            .last_mut()
-            .filter(|open| open.shows != Some(predicate))
-        else {
-            return;
-        };
-        let before = *open;
-        open.shows = Some(predicate);
-        open.since = step.tick;
-        open.began = Began::LastCall;
-        self.draw(&before, step.tick, Ended::LastCall);
-    }
-
-    fn leave(&mut self, step: &Step, ended: Ended) {
-        self.be_active(step);
-        let Some(open) = self.active.pop() else {
-            return;
-        };
-        self.draw(&open, step.tick, ended);
-        if ended == Ended::ExitNondet {
-            self.choices.push(open);
-        }
-        if open.shows.is_none() || !self.inside {
-            return;
-        }
-        let counts = &mut self.column.counts;
-        match ended {
-            Ended::Fail => counts.fails += 1,
-            Ended::Exception => counts.exceptions += 1,
-            _ => counts.exits += 1,
-        }
-        if !matches!(ended, Ended::Fail | Ended::Exception) {
-            return;
-        }
-        if let Some((_, cell)) = self.cell(open.around) {
-            cell.fails += u64::from(ended == Ended::Fail);
-            cell.exceptions += u64::from(ended == Ended::Exception);
-        }
-    }
-
-    fn redo(&mut self, step: &Step) {
-        let choice = self.choices.pop();
-        let choice = choice.unwrap_or_else(|| self.unknown_box(step));
-        let open = Open {
-            around: self.depth(),
-            since: step.tick,
-            began: Began::Redo,
-            ..choice
-        };
-        self.active.push(open);
+    /// A box becomes active once more.
+    fn enter_again(&mut self, open: &Open) {
         if open.shows.is_some() && self.inside {
             self.column.counts.redos += 1;
             if let Some((_, cell)) = self.cell(open.around) {
@@ -425,54 +368,31 @@ impl<'w> Painter<'w> {
         }
     }
 
-    /// After a gap a port may belong to a box that nothing is known of.
-    fn be_active(&mut self, step: &Step) {
-        if self.active.is_empty() {
-            let open = self.unknown_box(step);
-            self.active.push(open);
-        }
-    }
-
-    fn unknown_box(&self, step: &Step) -> Open {
-        Open {
-            called: step.number,
-            shows: Some(self.unknown),
-            around: self.depth(),
-            since: step.tick,
-            began: Began::Gap,
-        }
-    }
-
-    /// What the box shows that an event calls, or makes something else of.
-    fn visible(&self, predicate: PredicateIndex, step: &Step) -> Option<PredicateIndex> {
-        let inside = step.of.is_none_or(|(of, _)| self.scope.contains(of.way));
-        (inside && !self.scope.hides(predicate)).then_some(predicate)
-    }
-
     /// Events were lost between the last one and this.
-    fn gap(&mut self, step: &Step, lost: u64) {
-        self.leave_all(Ended::Gap, self.tick);
-        self.gap_since = Some(self.tick);
-        self.go_to(step.tick);
-        self.count(step);
-        let since = self.gap_since.take().unwrap_or(step.tick);
+    fn gap(&mut self, at: &At, lost: u64) {
+        self.leave_all(&[], Ended::By(WayOut::Lost), self.tick);
+        let since = self.tick;
+        self.gap_since = Some(since);
+        self.go_to(at.tick, &[]);
+        self.gap_since = None;
+        self.count(at);
         if self.inside {
-            self.column.gap_ticks += step.tick.saturating_sub(since.max(self.begin));
+            self.column.gap_ticks += at.tick.saturating_sub(since.max(self.begin));
             self.column.counts.gaps += 1;
             self.column.counts.lost = self.column.counts.lost.saturating_add(lost);
         }
-        self.bottom = Some(self.unknown_box(step));
+        self.bottom = Some(self.unknown_box(at, None));
     }
 
-    fn leave_all(&mut self, ended: Ended, tick: u64) {
+    /// These boxes are all gone, and what is not known with them.
+    fn leave_all(&mut self, active: &[(OpenBox, Open)], ended: Ended, tick: u64) {
         self.resume(tick);
-        while let Some(open) = self.active.pop() {
-            self.draw(&open, tick, ended);
+        for (_, open) in active.iter().rev() {
+            self.draw(open, tick, ended);
         }
         if let Some(bottom) = self.bottom.take() {
             self.draw(&bottom, tick, ended);
         }
-        self.choices.clear();
     }
 
     fn resume(&mut self, tick: u64) {
@@ -481,6 +401,90 @@ impl<'w> Painter<'w> {
         {
             self.column.paused_ticks += tick.saturating_sub(since.max(self.begin));
         }
+    }
+}
+
+impl Observer for Painter<'_> {
+    type Kept = Open;
+
+    fn called(&mut self, at: &At, open: &OpenBox, around: Option<&Open>) -> Open {
+        let shows = self.visible(open);
+        if self.inside && shows.is_some() {
+            self.column.counts.calls += 1;
+        }
+        Open {
+            called: open.called,
+            shows,
+            around: self.depth(around),
+            since: at.tick,
+            began: Began::Call,
+        }
+    }
+
+    fn found(&mut self, at: &At, _: &OpenBox, around: Option<&Open>) -> Open {
+        let mut open = self.unknown_box(at, around);
+        if Class::of(at.event) == Class::ReEnter {
+            open.began = Began::Redo;
+            self.enter_again(&open);
+        }
+        open
+    }
+
+    fn departed(&mut self, at: &At, open: &OpenBox, kept: &mut Open) {
+        let Some(predicate) = self.visible(open) else {
+            return;
+        };
+        if self.inside {
+            self.column.counts.last_calls += 1;
+        }
+        if kept.shows == Some(predicate) {
+            return;
+        }
+        let before = *kept;
+        kept.shows = Some(predicate);
+        kept.since = at.tick;
+        kept.began = Began::LastCall;
+        self.draw(&before, at.tick, Ended::LastCall);
+    }
+
+    fn left(&mut self, at: &At, kept: &mut Open, way_out: WayOut) {
+        // When it was lost, nobody knows: not before the last event.
+        let tick = if way_out == WayOut::Lost {
+            self.tick
+        } else {
+            at.tick
+        };
+        self.draw(kept, tick, Ended::By(way_out));
+        if way_out == WayOut::Lost || kept.shows.is_none() || !self.inside {
+            return;
+        }
+        let counts = &mut self.column.counts;
+        match way_out {
+            WayOut::Fail => counts.fails += 1,
+            WayOut::Exception => counts.exceptions += 1,
+            _ => counts.exits += 1,
+        }
+        if !matches!(way_out, WayOut::Fail | WayOut::Exception) {
+            return;
+        }
+        if let Some((_, cell)) = self.cell(kept.around) {
+            cell.fails += u64::from(way_out == WayOut::Fail);
+            cell.exceptions += u64::from(way_out == WayOut::Exception);
+        }
+    }
+
+    fn re_entered(&mut self, at: &At, kept: &mut Open, around: Option<&Open>) {
+        *kept = Open {
+            around: self.depth(around),
+            since: at.tick,
+            began: Began::Redo,
+            ..*kept
+        };
+        self.enter_again(kept);
+    }
+
+    fn cut(&mut self, _: &At, kept: Open) {
+        self.column.counts.cuts += u64::from(self.inside && kept.shows.is_some());
     }
 }
 

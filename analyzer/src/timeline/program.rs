@@ -5,9 +5,8 @@
 //! outermost box of its own is open. Where nothing is recorded for long, the time is divided, and
 //! the part with the most recorded time counts.
 
-use portmortem_tracer::format::Event;
-
 use crate::figures::StreamFigures;
+use crate::machine::Class;
 use crate::trace::{BoxKind, PredicateIndex, StreamInfo, Trace};
 use crate::walk::Walk;
 
@@ -174,11 +173,11 @@ impl<'k> Goals<'k> {
             };
             next = (step.tick, step.number.saturating_add(1));
             let outermost = step.of.filter(|(_, depth)| *depth == 0);
-            match step.event {
-                Event::Pause => self.paused_since = self.paused_since.or(Some(step.tick)),
-                Event::Resume => self.resume(step.tick, step.number),
+            match Class::of(step.event) {
+                Class::Pause(true) => self.paused_since = self.paused_since.or(Some(step.tick)),
+                Class::Pause(false) => self.resume(step.tick, step.number),
                 // Nothing is known of what is open, but something may be.
-                Event::Gap { .. } => self.begin(step.tick, step.number),
+                Class::Lose => self.begin(step.tick, step.number),
                 _ => match outermost {
                     Some(_) if walk.moment().active().is_empty() => self.end(step.tick),
                     Some((of, _)) if self.is_goal(of.predicate) => {

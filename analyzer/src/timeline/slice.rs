@@ -6,6 +6,7 @@ use portmortem_tracer::format::{read_varint, write_varint};
 use rustc_hash::FxHashMap;
 
 use super::column::{Began, Cell, Column, Ended, Segment};
+use crate::machine::WayOut;
 use crate::trace::PredicateIndex;
 
 /// So many predicates of a row are told apart in the bytes of a slice; the ticks of the others are
@@ -241,13 +242,13 @@ const BEGAN: [Began; 5] = [
 
 const ENDED: [Ended; 8] = [
     Ended::After,
-    Ended::ExitDet,
-    Ended::ExitNondet,
-    Ended::Fail,
-    Ended::Exception,
+    Ended::By(WayOut::ExitDet),
+    Ended::By(WayOut::ExitNondet),
+    Ended::By(WayOut::Fail),
+    Ended::By(WayOut::Exception),
     Ended::LastCall,
-    Ended::Gap,
-    Ended::End,
+    Ended::By(WayOut::Lost),
+    Ended::By(WayOut::Open),
 ];
 
 fn began_number(began: Began) -> u64 {

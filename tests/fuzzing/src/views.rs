@@ -94,7 +94,7 @@ fn list(trace: &Trace) {
         let steps = Walk::from(trace, trail, stream, 0);
         for step in steps.step_by(EXPLAINED) {
             let _ = explainer.explain(stream, &step);
-            let _ = listing.lives(step.number);
+            let _ = listing.histories(step.number);
         }
     }
 }

@@ -11,7 +11,7 @@ use portmortem_analyzer::export::TableWriter;
 use portmortem_analyzer::export::csv::Csv;
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::index::Index;
-use portmortem_analyzer::listing::{Life, Listing};
+use portmortem_analyzer::listing::{BoxHistory, Listing};
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::tables::{Cell, Listed, ListedRow, Row, SiteNames};
 use portmortem_analyzer::trace::Trace;
@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::analysis::INCOMPLETE;
 use super::scope::streams;
 use crate::cli::{EventFormat, EventsArgs};
-use crate::report::{Lines, life_of_box, page_width};
+use crate::report::{Lines, history_of_box, page_width};
 
 /// Events that are printed on a terminal unless a user says how many.
 const PAGE: u64 = 40;
@@ -56,9 +56,9 @@ pub(crate) fn run(args: &EventsArgs) -> Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout());
     let mut conditions = Vec::new();
     if let Some(boxed) = args.boxed {
-        let life = one_box(&mut listing, boxed)?;
+        let history = one_box(&mut listing, boxed)?;
         if args.format == EventFormat::Text {
-            writeln!(out, "{}", life_of_box(&trace, &sites, &life))?;
+            writeln!(out, "{}", history_of_box(&trace, &sites, &history))?;
         }
         // Of the box, and one level below it.
         conditions.push(format!("box = {boxed} or parent = {boxed}"));
@@ -119,20 +119,20 @@ pub(crate) fn run(args: &EventsArgs) -> Result<ExitCode> {
 }
 
 /// Lists only what happens to one box.
-fn one_box(listing: &mut Listing, boxed: u64) -> Result<Life> {
-    let lives = listing.lives(boxed);
-    match lives.as_slice() {
+fn one_box(listing: &mut Listing, boxed: u64) -> Result<BoxHistory> {
+    let histories = listing.histories(boxed);
+    match histories.as_slice() {
         [] => bail!(
             "no event {boxed} is a call, so no box is called so; \
              `portmortem events TRACE --where 'port = call'` lists calls"
         ),
-        [life] => {
-            listing.streams = vec![life.stream];
-            listing.numbers = listing.numbers.start.max(boxed)..life.last.saturating_add(1);
-            Ok(*life)
+        [history] => {
+            listing.streams = vec![history.stream];
+            listing.numbers = listing.numbers.start.max(boxed)..history.last.saturating_add(1);
+            Ok(*history)
         }
         [first, others @ ..] => {
-            let others = others.iter().map(|life| life.stream.to_string());
+            let others = others.iter().map(|history| history.stream.to_string());
             let others = others.collect::<Vec<_>>().join(", ");
             bail!(
                 "event {boxed} is a call in the streams {}, {others}; say which by --stream",

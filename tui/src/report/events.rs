@@ -1,6 +1,6 @@
 //! Events as text: a line each, with why it happened; below it, the boxes there.
 
-use portmortem_analyzer::listing::Life;
+use portmortem_analyzer::listing::BoxHistory;
 use portmortem_analyzer::machine::WayOut;
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::tables::{Listed, ListedRow, Row, SiteNames};
@@ -155,36 +155,36 @@ fn with_outcome(row: &ListedRow, text: String) -> String {
 }
 
 /// What became of a box, in lines of a name and a value.
-pub(crate) fn life(trace: &Trace, sites: &SiteNames, life: &Life) -> String {
+pub(crate) fn history(trace: &Trace, sites: &SiteNames, history: &BoxHistory) -> String {
     let ns = |ticks| trace.clock().duration_ns(ticks);
-    let of = life.called.of.map(|(of, _)| of);
+    let of = history.called.of.map(|(of, _)| of);
     let name = of.map_or("", |of| trace.predicate_name(of.called_as));
     let caller = of.and_then(|of| of.caller);
-    let site = life
+    let site = history
         .called
         .site
         .and_then(|site| sites.names().nth(site as usize));
-    let ended = match life.outcome {
-        WayOut::ExitNondet if life.was_cut => {
-            format!("exited; its choicepoints were cut at {}", life.last)
+    let ended = match history.outcome {
+        WayOut::ExitNondet if history.was_cut => {
+            format!("exited; its choicepoints were cut at {}", history.last)
         }
-        WayOut::ExitNondet if life.is_pending => {
+        WayOut::ExitNondet if history.is_pending => {
             "exited; can still be redone at the end".to_owned()
         }
         WayOut::ExitNondet => "exited, and can be redone".to_owned(),
-        WayOut::ExitDet => format!("exited at {}", life.last),
-        WayOut::Fail => format!("failed at {}", life.last),
-        WayOut::Exception => format!("left by an exception at {}", life.last),
+        WayOut::ExitDet => format!("exited at {}", history.last),
+        WayOut::Fail => format!("failed at {}", history.last),
+        WayOut::Exception => format!("left by an exception at {}", history.last),
         WayOut::Open => "still open at the end".to_owned(),
-        WayOut::Lost => format!("not known: events were lost before {}", life.last),
+        WayOut::Lost => format!("not known: events were lost before {}", history.last),
     };
     let lines = [
-        ("box", format!("{} of {name}", life.called.number)),
+        ("box", format!("{} of {name}", history.called.number)),
         (
             "called",
             format!(
                 "at {}",
-                time(trace.clock().since_start_ns(life.called.tick))
+                time(trace.clock().since_start_ns(history.called.tick))
             ),
         ),
         (
@@ -198,9 +198,9 @@ pub(crate) fn life(trace: &Trace, sites: &SiteNames, life: &Life) -> String {
             "goal",
             site.map_or_else(String::new, |(place, goal)| format!("{goal} ({place})")),
         ),
-        ("calls", counted(life.calls, "box", "boxes")),
-        ("redos", count(life.redos)),
-        ("took", time(ns(life.ticks))),
+        ("calls", counted(history.calls, "box", "boxes")),
+        ("redos", count(history.redos)),
+        ("took", time(ns(history.ticks))),
         ("end", ended),
     ];
     let lines = lines.iter().filter(|(_, value)| !value.is_empty());

@@ -33,7 +33,7 @@ pub(crate) use clauses::{order as clause_order, table as clause_table};
 pub(crate) use comparison::{
     goals as compared_goals, headline as compared_headline, predicates as compared_predicates,
 };
-pub(crate) use events::{Lines, life as life_of_box};
+pub(crate) use events::{Lines, history as history_of_box};
 pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks, work};
 pub(crate) use sites::{order as site_order, table as site_table};

@@ -288,24 +288,15 @@ pub(in crate::timeline) fn read(
     event: u64,
     edges: Vec<u64>,
 ) -> Vec<Slice> {
-    let mut walk = Walk::from(trace, trail, stream, event);
+    let walk = Walk::from(trace, trail, stream, event);
     let rows = Rows {
         first: 0,
         many: ROWS,
     };
     let scope = Scope::default();
-    let mut painter = Painter::new(edges, rows, &scope, walk.moment()).for_slices();
-    let mut last = 0;
-    let end = loop {
-        let Some(step) = walk.next() else {
-            break Some(stream.end.map_or(last, |end| end.tick.max(last)));
-        };
-        if !painter.step(&step, walk.moment()) {
-            break None;
-        }
-        last = step.tick;
-    };
-    painter.slices(end)
+    let painter = Painter::new(edges, rows, &scope).for_slices();
+    let painted = painter.paint(walk, stream, &mut || true);
+    painted.map_or_else(Vec::new, Painter::slices)
 }
 
 /// The slices that consist of these.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use portmortem_tracer::format::Event;
 
+use crate::machine::WayOut;
 use crate::moment::Moment;
 use crate::timeline::{Began, Cell, Column, Ended, Segment, Stretch};
 use crate::trace::PredicateIndex;
@@ -77,7 +78,7 @@ pub(super) fn tell(trace: &Trace, hidden: &[bool], stream: usize) -> Story {
     }
     let end = stream.end.map_or(last, |end| end.tick.max(last));
     teller.story.pauses.extend(paused.map(|since| since..end));
-    teller.become_shown(&[], end, Ended::End);
+    teller.become_shown(&[], end, Ended::By(WayOut::Open));
     teller.story
 }
 
@@ -96,17 +97,13 @@ impl Teller<'_> {
             cuts: 0,
         };
         let way_out = match step.event {
-            Event::ExitDet => Some(Ended::ExitDet),
-            Event::ExitNondet => Some(Ended::ExitNondet),
-            Event::Fail => Some(Ended::Fail),
-            Event::Exception => Some(Ended::Exception),
             Event::Tail { .. } => Some(Ended::LastCall),
-            _ => None,
+            event => WayOut::of(event).map(Ended::By),
         };
         let nobody = before.active().is_empty();
         match step.event {
             Event::Gap { .. } => {
-                self.become_shown(&[], last, Ended::Gap);
+                self.become_shown(&[], last, Ended::By(WayOut::Lost));
                 self.story.gaps.push(last..step.tick);
                 self.bottom = Some((step.number, unknown, step.tick, Began::Gap));
             }
@@ -184,7 +181,11 @@ impl Teller<'_> {
         let chain = chain
             .filter_map(|open| Some((open.called, self.names[&open.called]?, step.tick, began)));
         let shown: Vec<Shown> = self.bottom.into_iter().chain(chain).collect();
-        self.become_shown(&shown, step.tick, way_out.unwrap_or(Ended::Gap));
+        self.become_shown(
+            &shown,
+            step.tick,
+            way_out.unwrap_or(Ended::By(WayOut::Lost)),
+        );
         self.story.events.push(happening);
     }
 

@@ -1,5 +1,6 @@
 //! What is under the cursor, in words.
 
+use portmortem_analyzer::machine::WayOut;
 use portmortem_analyzer::timeline::{Began, Column, Ended, Segment};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -89,13 +90,13 @@ impl Timeline {
         };
         let ended = match segment.ended {
             Ended::After => "goes on",
-            Ended::ExitDet => "exits",
-            Ended::ExitNondet => "exits ◇ and can be redone",
-            Ended::Fail => "fails",
-            Ended::Exception => "raises an exception",
+            Ended::By(WayOut::ExitDet) => "exits",
+            Ended::By(WayOut::ExitNondet) => "exits ◇ and can be redone",
+            Ended::By(WayOut::Fail) => "fails",
+            Ended::By(WayOut::Exception) => "raises an exception",
             Ended::LastCall => "ends in a last call",
-            Ended::Gap => "lost in a gap",
-            Ended::End => "open at the end",
+            Ended::By(WayOut::Lost) => "lost in a gap",
+            Ended::By(WayOut::Open) => "open at the end",
         };
         let mut length = format::time(time(segment.to - segment.from));
         // The rest of it is not in sight, so how long it is is not known here.

@@ -1,6 +1,7 @@
 //! Drawing of the timeline: a ruler, then for each stream lanes of what happened and rows of boxes, and two lines
 //! about what is under the cursor.
 
+use portmortem_analyzer::machine::WayOut;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Ended, Segment};
 use portmortem_analyzer::trace::names::qualifier;
 use ratatui::buffer::Buffer;
@@ -290,14 +291,14 @@ impl Timeline {
             Began::Call => "▏",
         };
         let end = match segment.ended {
-            Ended::Fail => FAIL,
-            Ended::Exception => EXCEPTION,
-            Ended::ExitNondet => "◇",
-            Ended::Gap => "?",
+            Ended::By(WayOut::Fail) => FAIL,
+            Ended::By(WayOut::Exception) => EXCEPTION,
+            Ended::By(WayOut::ExitNondet) => "◇",
+            Ended::By(WayOut::Lost) => "?",
             Ended::After => "›",
-            Ended::ExitDet | Ended::LastCall | Ended::End => " ",
+            Ended::By(WayOut::ExitDet | WayOut::Open) | Ended::LastCall => " ",
         };
-        let marked = matches!(segment.ended, Ended::Fail | Ended::Exception);
+        let marked = matches!(segment.ended, Ended::By(WayOut::Fail | WayOut::Exception));
         match width {
             1 => put(buf, x, y, if marked { end } else { begin }, 1, style),
             _ => {
@@ -344,10 +345,10 @@ impl Timeline {
 fn colour(segment: &Segment, theme: &Theme) -> Style {
     let [call, exit, _, fail, exception] = theme.ports;
     let style = match segment.ended {
-        Ended::ExitDet | Ended::ExitNondet => exit,
-        Ended::Fail => fail,
-        Ended::Exception => exception,
-        Ended::After | Ended::LastCall | Ended::Gap | Ended::End => call,
+        Ended::By(WayOut::ExitDet | WayOut::ExitNondet) => exit,
+        Ended::By(WayOut::Fail) => fail,
+        Ended::By(WayOut::Exception) => exception,
+        Ended::After | Ended::LastCall | Ended::By(WayOut::Lost | WayOut::Open) => call,
     };
     style.add_modifier(Modifier::REVERSED)
 }

@@ -20,7 +20,7 @@ fn the_cursor_goes_from_box_to_box() {
     };
     assert_eq!(
         (segment.began, segment.ended),
-        (Began::Redo, Ended::ExitDet)
+        (Began::Redo, Ended::By(WayOut::ExitDet))
     );
     let at = |number| Some(EventTarget::At { stream: 0, number });
     assert_eq!(screen.act(Action::Enter), Effect::Open(2));

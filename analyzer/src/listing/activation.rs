@@ -1,0 +1,102 @@
+//! What is kept of open boxes in a piece: when their activation began, and which goal called them.
+
+use crate::machine::{At, Class, Observer, OpenBox, WayOut};
+use crate::trace::SiteIndex;
+
+/// When an activation began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Began {
+    /// At this number of ticks, pauses left out, by the event of this number.
+    At { running: u64, event: u64 },
+    /// Before the piece: that of the box that was active with so many around it.
+    Active(usize),
+    /// In lost events.
+    Lost,
+}
+
+/// Which goal called a box, or made the last call that it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Caller {
+    Site(Option<SiteIndex>),
+    /// That of the box that was active when the piece began, with so many around it.
+    Active(usize),
+    /// That of the box that could be re-entered then, so many before it.
+    Choice(usize),
+}
+
+/// The activation of an open box; of one that was left, only the caller is still asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Activation {
+    pub(super) began: Began,
+    pub(super) caller: Caller,
+}
+
+impl Activation {
+    /// That of a box that was active when the piece began.
+    pub(super) fn of_active(around: usize) -> Self {
+        Self {
+            began: Began::Active(around),
+            caller: Caller::Active(around),
+        }
+    }
+
+    /// That of a box that could be re-entered then.
+    pub(super) fn of_choice(before: usize) -> Self {
+        Self {
+            began: Began::Lost,
+            caller: Caller::Choice(before),
+        }
+    }
+
+    /// Whether it began before the piece.
+    pub(super) fn is_from_before(&self) -> bool {
+        matches!(self.began, Began::Active(_))
+    }
+}
+
+/// What one event did to activations.
+#[derive(Debug, Default)]
+pub(super) struct Follower {
+    /// The activation that it ended.
+    pub(super) left: Option<Activation>,
+}
+
+impl Observer for Follower {
+    type Kept = Activation;
+
+    fn called(&mut self, at: &At, _: &OpenBox, _: Option<&Activation>) -> Activation {
+        Activation {
+            began: began(at),
+            caller: Caller::Site(at.site),
+        }
+    }
+
+    /// One that is not known was called in lost events.
+    fn found(&mut self, at: &At, _: &OpenBox, _: Option<&Activation>) -> Activation {
+        let is_entered = Class::of(at.event) == Class::ReEnter;
+        Activation {
+            began: if is_entered { began(at) } else { Began::Lost },
+            caller: Caller::Site(None),
+        }
+    }
+
+    fn departed(&mut self, at: &At, _: &OpenBox, kept: &mut Activation) {
+        kept.caller = Caller::Site(at.site);
+    }
+
+    /// What lost events end has no last event.
+    fn left(&mut self, _: &At, kept: &mut Activation, way_out: WayOut) {
+        self.left = Some(*kept).filter(|_| way_out != WayOut::Lost);
+    }
+
+    fn re_entered(&mut self, at: &At, kept: &mut Activation, _: Option<&Activation>) {
+        kept.began = began(at);
+    }
+}
+
+fn began(at: &At) -> Began {
+    Began::At {
+        running: at.now,
+        event: at.number,
+    }
+}
