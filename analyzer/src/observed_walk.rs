@@ -22,7 +22,7 @@ pub(crate) struct ObservedWalk<'t, P> {
 
 /// What happened since keeping began.
 #[derive(Debug, Clone)]
-pub(crate) struct Changes<K> {
+pub(crate) struct WalkChanges<K> {
     pub(crate) active: Since<K>,
     pub(crate) choices: Since<K>,
     /// Ticks of pauses.
@@ -132,11 +132,11 @@ impl<'t, K> ObservedWalk<'t, Seeded<Stack, K>> {
     }
 
     /// What happened since keeping began.
-    pub(crate) fn changes(&self) -> Changes<K>
+    pub(crate) fn changes(&self) -> WalkChanges<K>
     where
         K: Clone,
     {
-        Changes {
+        WalkChanges {
             active: self.stacks.active.since(),
             choices: self.stacks.choices.since(),
             paused: self.paused,

@@ -33,7 +33,7 @@ pub struct BoxHistory {
 
 /// Follows the box that an event calls. It keeps with each box whether it is that one.
 #[derive(Debug, Default)]
-struct Follower {
+struct HistoryKeeper {
     /// The event.
     boxed: u64,
     last: u64,
@@ -49,7 +49,7 @@ struct Follower {
     is_gone: bool,
 }
 
-impl Observer for Follower {
+impl Observer for HistoryKeeper {
     type Kept = bool;
 
     fn called(&mut self, at: &At, open: &OpenBox, _: Option<&bool>) -> bool {
@@ -107,32 +107,32 @@ impl Listing<'_> {
     fn history(&self, stream: &StreamInfo, boxed: u64) -> Option<BoxHistory> {
         let walk = Walk::from(self.trace, self.trail, stream, boxed);
         let mut walk = ObservedWalk::seeded(walk, |_| false, |_| false);
-        let mut follower = Follower {
+        let mut keeper = HistoryKeeper {
             boxed,
             last: boxed,
-            ..Follower::default()
+            ..HistoryKeeper::default()
         };
         let called = walk
-            .next(&mut follower)
+            .next(&mut keeper)
             .filter(|step| step.number == boxed && matches!(step.event, Event::Call { .. }))?;
-        while !follower.is_gone
-            && let Some(step) = walk.next(&mut follower)
+        while !keeper.is_gone
+            && let Some(step) = walk.next(&mut keeper)
         {
             let concerns = |of: OpenBox| of.called == boxed || of.caller == Some(boxed);
             if step.of.is_some_and(|(of, _)| concerns(of)) {
-                follower.last = step.number;
+                keeper.last = step.number;
             }
         }
         Some(BoxHistory {
             stream: stream.id,
             called,
-            last: follower.last,
-            outcome: follower.outcome.unwrap_or(WayOut::Open),
-            was_cut: follower.was_cut,
-            is_pending: !follower.is_gone && follower.outcome == Some(WayOut::ExitNondet),
-            redos: follower.redos,
-            calls: follower.calls,
-            ticks: follower.ticks,
+            last: keeper.last,
+            outcome: keeper.outcome.unwrap_or(WayOut::Open),
+            was_cut: keeper.was_cut,
+            is_pending: !keeper.is_gone && keeper.outcome == Some(WayOut::ExitNondet),
+            redos: keeper.redos,
+            calls: keeper.calls,
+            ticks: keeper.ticks,
         })
     }
 }

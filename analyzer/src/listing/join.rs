@@ -6,8 +6,8 @@ use std::ops::{ControlFlow, Range};
 use portmortem_tracer::format::Event;
 use rayon::prelude::*;
 
-use super::activation::{Activation, Began, Caller};
-use super::piece::{End, Flight, Piece, Reading, Row};
+use super::open_activation::{Began, Caller, OpenActivation};
+use super::piece::{ActivationEnd, Flight, Piece, Reading, Row};
 use super::reasons::LastPort;
 use super::{Context, PlaceToBegin, Take};
 use crate::machine::WayOut;
@@ -32,7 +32,7 @@ struct Past {
     /// Its number.
     at: u64,
     /// The active boxes. All callers are sites, and none began in a piece before.
-    active: Vec<Activation>,
+    active: Vec<OpenActivation>,
     choices: Vec<Option<SiteIndex>>,
     last_failure: Option<Place>,
     last_port: Option<LastPort>,
@@ -162,7 +162,8 @@ impl<'t, 'c> Join<'t, 'c> {
         }
         let outcome = WayOut::Open;
         let running = 0;
-        self.queue.end(self.cx, 0, End { outcome, running });
+        self.queue
+            .end(self.cx, 0, ActivationEnd { outcome, running });
         self.queue.land(clock.flight);
     }
 
@@ -271,9 +272,9 @@ impl Past {
     }
 
     /// An activation of a piece, as it is known here.
-    fn known(&self, activation: Activation) -> Activation {
+    fn known(&self, activation: OpenActivation) -> OpenActivation {
         let before = |around: usize| self.active.get(around).copied();
-        Activation {
+        OpenActivation {
             began: match activation.began {
                 Began::At { running, event } => Began::At {
                     running: self.clock.running(running),
@@ -301,7 +302,7 @@ impl Past {
     /// The piece is over.
     fn pass(&mut self, piece: &Piece) {
         let active = piece.active.kept.iter();
-        let active: Vec<Activation> = active.map(|&active| self.known(active)).collect();
+        let active: Vec<OpenActivation> = active.map(|&active| self.known(active)).collect();
         let choices = piece.choices.kept.iter();
         let choices: Vec<_> = choices.map(|choice| self.site(choice.caller)).collect();
         self.active.truncate(piece.active.left);
@@ -330,7 +331,7 @@ impl Queue {
     fn see(&mut self, cx: &Context, piece: &Piece, clock: Clock) {
         for &(depth, ended) in &piece.ends {
             let running = clock.running(ended.running);
-            self.end(cx, depth, End { running, ..ended });
+            self.end(cx, depth, ActivationEnd { running, ..ended });
         }
         if piece.landed && piece.rows.is_empty() {
             self.land(clock.going_on(piece));
@@ -338,7 +339,7 @@ impl Queue {
     }
 
     /// The activation with so many boxes around it ended, and all inside it.
-    fn end(&mut self, cx: &Context, depth: usize, ended: End) {
+    fn end(&mut self, cx: &Context, depth: usize, ended: ActivationEnd) {
         while let Some(&(_, number)) = self.waiting.last().filter(|(of, _)| *of >= depth) {
             self.waiting.pop();
             if let Some(row) = self.row(number) {

@@ -10,12 +10,12 @@
 //! wait for the end of an activation. If there are more, the stream is read ahead until those that
 //! wait have ended, and then once more.
 
-mod activation;
 mod exceptions;
 mod explanation;
 mod history;
 mod join;
 mod nearby;
+mod open_activation;
 mod piece;
 mod reasons;
 #[cfg(test)]

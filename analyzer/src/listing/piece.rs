@@ -5,7 +5,7 @@ use std::mem;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::activation::{Activation, Began, Caller, Follower};
+use super::open_activation::{ActivationKeeper, Began, Caller, OpenActivation};
 use super::reasons::{LastPort, Passage};
 use super::{Context, Pending};
 use crate::machine::{Class, Pile, Seeded, Since, WayOut};
@@ -22,12 +22,12 @@ const MOST_EVENTS: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 const MOST_ROWS: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
 
 /// Boxes with their activations.
-type Kept = Seeded<Stack, Activation>;
+type Activations = Seeded<Stack, OpenActivation>;
 
 /// Events that may be listed, between two of their numbers.
 #[derive(Debug)]
 pub(super) struct Reading<'t> {
-    walk: ObservedWalk<'t, Kept>,
+    walk: ObservedWalk<'t, Activations>,
     /// The first event after it.
     until: u64,
     is_over: bool,
@@ -41,7 +41,7 @@ pub(super) struct Row {
     pub(super) running: u64,
     pub(super) facts: Facts,
     /// That of its box: of a way out, the one that ends.
-    pub(super) activation: Option<Activation>,
+    pub(super) activation: Option<OpenActivation>,
     pub(super) awaits: Awaits,
     pub(super) stack: Vec<(u64, OpenBox)>,
 }
@@ -65,7 +65,7 @@ pub(super) struct Awaits {
 
 /// How an activation ended, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct ActivationEnd {
     pub(super) outcome: WayOut,
     pub(super) running: u64,
 }
@@ -84,10 +84,10 @@ pub(super) struct Piece {
     pub(super) numbers: Range<u64>,
     pub(super) rows: Vec<Row>,
     /// How the stacks differ from those at its beginning.
-    pub(super) active: Since<Activation>,
-    pub(super) choices: Since<Activation>,
+    pub(super) active: Since<OpenActivation>,
+    pub(super) choices: Since<OpenActivation>,
     /// Activations from before that ended, with how many boxes were around them.
-    pub(super) ends: Vec<(usize, End)>,
+    pub(super) ends: Vec<(usize, ActivationEnd)>,
     /// Rows that wait for the end of their activation, with how many boxes are around it.
     pub(super) waiting: Vec<(usize, usize)>,
     /// Ticks of pauses.
@@ -111,8 +111,8 @@ impl<'t> Reading<'t> {
         Self {
             walk: ObservedWalk::seeded(
                 Walk::from(cx.trace, cx.trail, stream, events.start),
-                Activation::of_active,
-                Activation::of_choice,
+                OpenActivation::of_active,
+                OpenActivation::of_choice,
             ),
             until: events.end,
             is_over: false,
@@ -151,13 +151,13 @@ impl<'t> Reading<'t> {
                 break;
             }
             let height = self.walk.active().height();
-            let mut follower = Follower::default();
-            let Some(step) = self.walk.next(&mut follower) else {
+            let mut keeper = ActivationKeeper::default();
+            let Some(step) = self.walk.next(&mut keeper) else {
                 self.is_over = true;
                 break;
             };
             let entered = self.walk.active().height().saturating_sub(height);
-            piece.take(cx, step, follower.left, &self.walk, entered, listed);
+            piece.take(cx, step, keeper.left, &self.walk, entered, listed);
         }
         self.is_over |= self.walk.next_number() >= self.until;
         let changes = self.walk.changes();
@@ -175,8 +175,8 @@ impl Piece {
         &mut self,
         cx: &Context,
         step: Step,
-        left: Option<Activation>,
-        walk: &ObservedWalk<Kept>,
+        left: Option<OpenActivation>,
+        walk: &ObservedWalk<Activations>,
         entered: usize,
         listed: &Range<u64>,
     ) {
@@ -195,11 +195,13 @@ impl Piece {
         }
         let around = step.of.map_or(0, |(_, around)| around as usize);
         match Class::of(step.event) {
-            Class::Leave(outcome) => self.end(cx, around, End { outcome, running }, activation),
+            Class::Leave(outcome) => {
+                self.end(cx, around, ActivationEnd { outcome, running }, activation)
+            }
             Class::Lose => {
                 cx.lost.store(true, Ordering::Relaxed);
                 let outcome = WayOut::Lost;
-                self.end(cx, 0, End { outcome, running }, None);
+                self.end(cx, 0, ActivationEnd { outcome, running }, None);
             }
             _ => {}
         }
@@ -212,7 +214,7 @@ impl Piece {
         cx: &Context,
         step: Step,
         running: u64,
-        activation: Option<Activation>,
+        activation: Option<OpenActivation>,
         active: &Stack,
         entered: usize,
     ) {
@@ -313,7 +315,13 @@ impl Piece {
     }
 
     /// The activation with so many boxes around it ended, and all inside it.
-    fn end(&mut self, cx: &Context, depth: usize, ended: End, activation: Option<Activation>) {
+    fn end(
+        &mut self,
+        cx: &Context,
+        depth: usize,
+        ended: ActivationEnd,
+        activation: Option<OpenActivation>,
+    ) {
         while let Some(&(_, at)) = self.waiting.last().filter(|(of, _)| *of >= depth) {
             self.waiting.pop();
             if let Some(row) = self.rows.get_mut(at) {
@@ -411,7 +419,7 @@ impl Row {
         }
     }
 
-    pub(super) fn ends(&mut self, ended: End) {
+    pub(super) fn ends(&mut self, ended: ActivationEnd) {
         self.awaits.end = false;
         self.facts.outcome = Some(ended.outcome);
         if !matches!(ended.outcome, WayOut::Lost | WayOut::Open) {

@@ -165,12 +165,13 @@ impl<'w> Painter<'w> {
             };
             let is_gap = Class::of(at.event) == Class::Lose;
             if at.tick > self.limit {
+                let mut active = walk.active().as_slice();
                 if is_gap {
-                    self.leave_all(walk.active(), Ended::By(WayOut::Lost), self.tick);
+                    self.leave_all(active, Ended::By(WayOut::Lost), self.tick);
                     self.gap_since = Some(self.tick);
-                    self.go_to(self.limit, &[]);
+                    active = &[];
                 }
-                self.go_to(self.limit, walk.active());
+                self.go_to(self.limit, active);
                 break;
             }
             if !is_gap {
@@ -448,7 +449,8 @@ impl Observer for Painter<'_> {
     }
 
     fn left(&mut self, at: &At, kept: &mut Open, way_out: WayOut) {
-        // When it was lost, nobody knows: not before the last event.
+        // The recorder lost the event by which the box was left. The segment ends at the last event
+        // before the gap.
         let tick = if way_out == WayOut::Lost {
             self.tick
         } else {

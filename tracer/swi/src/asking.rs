@@ -47,7 +47,8 @@ pub(crate) fn look() -> Result<(), Stop> {
     } else {
         native::pauses().or_else(ask)
     };
-    // SAFETY: whoever used a reference during the question has returned.
+    // SAFETY: our ports that ran during the question have returned, and use their references to the
+    // state no longer.
     if let Some(engine) = unsafe { engines::existing() }
         && engine.epoch() == epoch
     {

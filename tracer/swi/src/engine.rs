@@ -121,8 +121,9 @@ impl Engine {
 
     /// Whether the Prolog thread that made the state is gone, and nothing has told of its end: see
     /// [`leaving::LEFT`]. `ends_here` says whether the one that runs here has been told to end.
-    pub(crate) fn is_left_over(&self, ends_here: bool) -> bool {
-        let gone = || self.maker.strong_count() == 0 || self.left && !ends_here;
+    #[inline]
+    pub(crate) fn is_left_over(&self, ends_here: impl FnOnce() -> bool) -> bool {
+        let gone = || self.maker.strong_count() == 0 || self.left && !ends_here();
         self.kind == StreamKind::Thread && gone()
     }
 

@@ -66,7 +66,7 @@ impl Slot {
     unsafe fn own_state(&self, epoch: u32) -> Option<&'static mut Engine> {
         // SAFETY: null or a state that only this engine uses.
         let state = unsafe { self.state.load(Ordering::Relaxed).as_mut() }?;
-        if state.is_left_over(self.is_left()) {
+        if state.is_left_over(|| self.is_left()) {
             self.end_left_over();
             return None;
         }
@@ -76,13 +76,22 @@ impl Slot {
     /// The thread that made the state is gone, and nothing has told of its end: see [`LEFT`].
     #[cold]
     fn end_left_over(&self) {
-        self.data.store(ptr::null_mut(), Ordering::Relaxed);
-        let left = self.state.swap(ptr::null_mut(), Ordering::AcqRel);
-        // SAFETY: whoever has the number has the state.
-        unsafe {
-            native::retire_shadow_of((*left).shadow, (*left).stream.fields());
-            drop(Box::from_raw(left));
+        // SAFETY: the calling engine has the slot's number, so no other engine uses the state.
+        if let Some(left) = unsafe { self.take() } {
+            // SAFETY: the engine that had the stream is gone.
+            unsafe { native::retire_shadow_of(left.shadow, left.stream.fields()) };
         }
+    }
+
+    /// Takes the state out, if there is one.
+    ///
+    /// # Safety
+    /// No reference to it is in use.
+    unsafe fn take(&self) -> Option<Box<Engine>> {
+        self.data.store(ptr::null_mut(), Ordering::Relaxed);
+        let state = self.state.swap(ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: `attach` made it, and nothing else leads to it now.
+        (!state.is_null()).then(|| unsafe { Box::from_raw(state) })
     }
 
     /// From now on the state is found by the address of its engine's data, where that is safe:
@@ -296,14 +305,14 @@ fn attach(
     if slot.attaching.swap(true, Ordering::Relaxed) {
         return ptr::null_mut();
     }
+    let left = slot.is_left();
     let (kind, name) = match describe() {
-        (_, name) if slot.is_left() => (StreamKind::Thread, name),
+        (_, name) if left => (StreamKind::Thread, name),
         described => described,
     };
     slot.attaching.store(false, Ordering::Relaxed);
     // Where it is not known where the data lies, no stub works.
     let data = offsets::known().map_or(ptr::from_ref(slot).addr(), offsets::running_engine);
-    let left = slot.is_left();
     let made = recording::with(|current| Engine::new(current, epoch, kind, &name, left, data));
     let Some(made) = made else {
         // A thread that begins at the end of the process gets no stream any more.
@@ -348,19 +357,15 @@ extern "C" fn detach(slot: *mut c_void) {
 
 /// Ends a stream. `ours` says whether the calling engine is the stream's.
 fn end(slot: &Slot, ours: bool) {
-    slot.data.store(ptr::null_mut(), Ordering::Relaxed);
-    let state = slot.state.swap(ptr::null_mut(), Ordering::AcqRel);
-    if state.is_null() {
+    // SAFETY: only its engine uses the state, and calls this, or is gone.
+    let Some(state) = (unsafe { slot.take() }) else {
         return;
+    };
+    if ours {
+        native::inferences::ended(state.inferences);
     }
-    // SAFETY: only its engine used the state, and it has just been taken out. Its shadow stays.
-    unsafe {
-        if ours {
-            native::inferences::ended((*state).inferences);
-        }
-        (*(*state).shadow).retire();
-        drop(Box::from_raw(state));
-    }
+    // SAFETY: a shadow is never freed, and only its engine uses it.
+    unsafe { (*state.shadow).retire() };
 }
 
 /// Ends the calling engine's stream, at the end of a recording. It may be recorded again.

@@ -26,12 +26,12 @@ pub(super) enum Caller {
 
 /// The activation of an open box; of one that was left, only the caller is still asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Activation {
+pub(super) struct OpenActivation {
     pub(super) began: Began,
     pub(super) caller: Caller,
 }
 
-impl Activation {
+impl OpenActivation {
     /// That of a box that was active when the piece began.
     pub(super) fn of_active(around: usize) -> Self {
         Self {
@@ -56,40 +56,40 @@ impl Activation {
 
 /// What one event did to activations.
 #[derive(Debug, Default)]
-pub(super) struct Follower {
+pub(super) struct ActivationKeeper {
     /// The activation that it ended.
-    pub(super) left: Option<Activation>,
+    pub(super) left: Option<OpenActivation>,
 }
 
-impl Observer for Follower {
-    type Kept = Activation;
+impl Observer for ActivationKeeper {
+    type Kept = OpenActivation;
 
-    fn called(&mut self, at: &At, _: &OpenBox, _: Option<&Activation>) -> Activation {
-        Activation {
+    fn called(&mut self, at: &At, _: &OpenBox, _: Option<&OpenActivation>) -> OpenActivation {
+        OpenActivation {
             began: began(at),
             caller: Caller::Site(at.site),
         }
     }
 
     /// One that is not known was called in lost events.
-    fn found(&mut self, at: &At, _: &OpenBox, _: Option<&Activation>) -> Activation {
+    fn found(&mut self, at: &At, _: &OpenBox, _: Option<&OpenActivation>) -> OpenActivation {
         let is_entered = Class::of(at.event) == Class::ReEnter;
-        Activation {
+        OpenActivation {
             began: if is_entered { began(at) } else { Began::Lost },
             caller: Caller::Site(None),
         }
     }
 
-    fn departed(&mut self, at: &At, _: &OpenBox, kept: &mut Activation) {
+    fn departed(&mut self, at: &At, _: &OpenBox, kept: &mut OpenActivation) {
         kept.caller = Caller::Site(at.site);
     }
 
     /// What lost events end has no last event.
-    fn left(&mut self, _: &At, kept: &mut Activation, way_out: WayOut) {
+    fn left(&mut self, _: &At, kept: &mut OpenActivation, way_out: WayOut) {
         self.left = Some(*kept).filter(|_| way_out != WayOut::Lost);
     }
 
-    fn re_entered(&mut self, at: &At, kept: &mut Activation, _: Option<&Activation>) {
+    fn re_entered(&mut self, at: &At, kept: &mut OpenActivation, _: Option<&OpenActivation>) {
         kept.began = began(at);
     }
 }
