@@ -5,6 +5,17 @@ use serde_json::Value;
 
 use super::advise::{causes, finding, findings, findings_on, says};
 
+/// What is found in a program of which the trace says what it opened.
+fn with_values(sandbox: &Sandbox, program: &str) -> Vec<Value> {
+    sandbox.write("program.pl", program);
+    let command = ["record", "program.pl", "--force", "-o", "run.pmt"];
+    let values = ["--values", "open/3"];
+    sandbox
+        .portmortem([&command[..], &values].concat())
+        .exits(0);
+    findings(sandbox)
+}
+
 /// A file is opened again for each question; with values it is known whether it is the same one.
 #[test]
 fn a_file_that_is_opened_again() {
@@ -30,22 +41,58 @@ rate(N, Rate) :-
     let found = finding(&findings_on(&sandbox, &same), "read-again", "rate/2", 6);
     says(&found, "was called 60 times; rate/2, which does so, took");
     assert_eq!(found["certainty"], "to-check");
-    let with_values = |program: &str| -> Vec<Value> {
-        sandbox.write("program.pl", program);
-        let command = ["record", "program.pl", "--force", "-o", "run.pmt"];
-        let values = ["--values", "open/3"];
-        sandbox
-            .portmortem([&command[..], &values].concat())
-            .exits(0);
-        findings(&sandbox)
-    };
-    let found = finding(&with_values(&same), "read-again", "rate/2", 6);
+    let found = finding(&with_values(&sandbox, &same), "read-again", "rate/2", 6);
     says(
         &found,
         "Of 60 calls that were looked at, 59 at most read a file",
     );
     let others = program("format(atom(File), 'r~w.txt', [N])");
-    assert!(!causes(&with_values(&others)).contains(&"read-again"));
+    assert!(!causes(&with_values(&sandbox, &others)).contains(&"read-again"));
+}
+
+/// A log is opened for each line; with values it is known whether it is the same one.
+#[test]
+fn a_log_that_is_opened_for_each_line() {
+    let sandbox = Sandbox::new();
+    let program = |file: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- forall(between(1, 60, N), note(N)).
+note(N) :-
+    {file},
+    open(File, append, Out),
+    format(Out, \"~d~n\", [N]),
+    close(Out).
+"
+        )
+    };
+    let same = program("File = 'notes.txt'");
+    let found = finding(&findings_on(&sandbox, &same), "opened-again", "note/1", 5);
+    says(&found, "was called 60 times; to open and to close took");
+    assert_eq!(found["certainty"], "to-check");
+    let found = finding(&with_values(&sandbox, &same), "opened-again", "note/1", 5);
+    says(
+        &found,
+        "Of 60 calls that were looked at, 59 at most opened a file",
+    );
+    let others = program("format(atom(File), 'n~w.txt', [N])");
+    assert!(!causes(&with_values(&sandbox, &others)).contains(&"opened-again"));
+}
+
+/// Few elements are compared, and their keys cost much.
+#[test]
+fn keys_of_few_elements() {
+    let sandbox = Sandbox::new();
+    let program = "\
+:- initialization(main, main).
+main :- numlist(1, 24, L), predsort(by_key, L, S), length(S, N), print(N), nl.
+by_key(O, A, B) :- key(A, KA), key(B, KB), compare(O, KA-A, KB-B).
+key(X, K) :- numlist(1, 3000, L), sum_list(L, S), K is (X*7919 + S) mod 1009.
+";
+    let found = findings_on(&sandbox, program);
+    let one = finding(&found, "computed-in-comparison", "by_key/3", 3);
+    says(&one, "An element is compared with many others");
 }
 
 /// Solutions are counted, and the number is only compared with none.
@@ -128,6 +175,9 @@ rule(Table, [N,S0,S]>>( memberchk(N, Table), S is S0+N )).
     assert!(!remedy.contains('/'), "{remedy}");
 }
 
+const PICTURED: &str = "picture(L-N, T), true, debug(steps, \"~w\", [T]), Text = []";
+const PICTURE: &str = "picture(L-N, T) :- append(L, [N], M), reverse(M, T).\n";
+
 /// A text for messages that are not printed; and one that is printed, one that is needed
 /// elsewhere, and one that debug/3 would make.
 #[test]
@@ -157,8 +207,16 @@ step(N, L, Text) :-
     ] {
         let found = findings_on(&sandbox, &program("true", &step));
         let one = finding(&found, "unprinted-text", "step/3", 5);
-        says(&one, &format!("hands its text to {printer} alone"));
+        says(&one, &format!("hands its result to {printer} alone"));
     }
+    let found = findings_on(&sandbox, &(program("true", PICTURED) + PICTURE));
+    let one = finding(&found, "unprinted-text", "step/3", 5);
+    says(&one, "picture/2 at line 5 of step/3 was called 600 times");
+    // What else it makes is used.
+    let used = PICTURED.replace("(L-N, T), true", "(L-N-M, T), last(M, _)");
+    let more = PICTURE.replace("(L-N, T)", "(L-N-M, T)");
+    let found = findings_on(&sandbox, &(program("true", &used) + &more));
+    assert!(!causes(&found).contains(&"unprinted-text"), "{found:#?}");
     let wanted = text.replace("none", "T");
     let debug = "debug(steps, \"~s\", [T])";
     for (main, step) in [

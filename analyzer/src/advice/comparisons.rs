@@ -5,8 +5,8 @@ use super::{Cause, Certainty, Finding};
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
-/// Fewer comparisons are not worth keys.
-const LEAST: u64 = 1000;
+/// Fewer comparisons are of a handful of elements: keys would hardly be computed less often.
+const LEAST: u64 = 20;
 
 /// For each predicate of the program that `predsort/3` calls: the goal of it that took longest.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {

@@ -28,6 +28,7 @@ mod ignored;
 mod labelled_first;
 mod many_tables;
 mod may_repeat;
+mod opened_again;
 mod pages;
 mod power_modulo;
 mod prefixes;
@@ -95,6 +96,8 @@ pub enum Cause {
     Flushes,
     /// Files or terms are read or parsed again and again.
     ReadAgain,
+    /// A file is opened again and again to write into it.
+    OpenedAgain,
     /// A list is gone over in each round of a loop.
     WalkedAgain,
     /// Data is copied at each call.
@@ -119,7 +122,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -137,6 +140,7 @@ impl Cause {
         Self::CollectedForFirst,
         Self::Flushes,
         Self::ReadAgain,
+        Self::OpenedAgain,
         Self::WalkedAgain,
         Self::CopiedData,
         Self::ComputedInComparison,
@@ -170,6 +174,7 @@ impl Cause {
             Self::CollectedForFirst => "collected-for-first",
             Self::Flushes => "flushes",
             Self::ReadAgain => "read-again",
+            Self::OpenedAgain => "opened-again",
             Self::WalkedAgain => "walked-again",
             Self::CopiedData => "copied-data",
             Self::ComputedInComparison => "computed-in-comparison",
@@ -306,6 +311,14 @@ impl Finding {
         )
     }
 
+    /// What its cost is a part of, in ticks: the work of what is looked at, and itself, if it is
+    /// beside that.
+    #[must_use]
+    pub fn whole_ticks(&self, work_ticks: u64) -> u64 {
+        let beside = if self.is_work() { 0 } else { self.cost_ticks };
+        work_ticks.saturating_add(beside)
+    }
+
     /// Its place among others, before what they cost: what is not known to be a fault of the
     /// program comes later, and what is none last.
     #[must_use]
@@ -327,7 +340,7 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 29] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 30] = [
         chr_scans::find,
         collected::find,
         comparisons::find,
@@ -349,6 +362,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         may_repeat::find,
         power_modulo::find,
         prefixes::find,
+        opened_again::find,
         read_again::find,
         repeats::find,
         to_and_fro::find,
@@ -365,7 +379,8 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     leave_out(&mut all, Cause::WalkedAgain, Cause::GrowingCalls);
     constraints_say_more(analysis, &mut all);
     let is_worth_it = |finding: &Finding| {
-        let share = finding.cost_ticks as f64 / evidence.total_ticks.max(1) as f64;
+        let whole = finding.whole_ticks(evidence.total_ticks).max(1);
+        let share = finding.cost_ticks as f64 / whole as f64;
         let is_dear = share * 100.0 >= least || finding.cause == Cause::Hottest;
         finding.cost_ticks > 0 && is_dear
     };

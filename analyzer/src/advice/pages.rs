@@ -21,6 +21,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::CollectedForFirst => include_str!("../../../docs/advice/collected-for-first.md"),
         Cause::Flushes => include_str!("../../../docs/advice/flushes.md"),
         Cause::ReadAgain => include_str!("../../../docs/advice/read-again.md"),
+        Cause::OpenedAgain => include_str!("../../../docs/advice/opened-again.md"),
         Cause::WalkedAgain => include_str!("../../../docs/advice/walked-again.md"),
         Cause::CopiedData => include_str!("../../../docs/advice/copied-data.md"),
         Cause::ComputedInComparison => {

@@ -1,6 +1,6 @@
 //! Files that are read, and texts that are parsed, again and again.
 
-use super::evidence::{Evidence, part_of};
+use super::evidence::{Evidence, is_often, part_of};
 use super::{Cause, Certainty, Finding, Need, source};
 use crate::tables::Site;
 use crate::text::count;
@@ -8,9 +8,6 @@ use crate::trace::PredicateIndex;
 
 /// Fewer calls are different files or texts, most likely.
 const LEAST: u64 = 20;
-
-/// At least so many of a hundred calls that are known must read what was read before.
-const LEAST_SHARE: u64 = 20;
 
 /// How the names of predicates begin that read a whole file. The trace says of no other predicate
 /// that it does. Which file it was, values of arguments say, if they were recorded.
@@ -63,7 +60,7 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
     // Who opens a file to read it reads it, too.
     let reader = site
         .info()
-        .filter(|_| name == "open" && source::opens_to_read(evidence.analysis, site));
+        .filter(|_| name == "open" && source::opened_to(evidence.analysis, site, &["read"]));
     let served = match reader {
         Some(goal) => evidence.figures(goal.caller).inclusive_work_ticks,
         None => site.figures.served_work_ticks,
@@ -78,8 +75,8 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         () => return None,
     };
     let (name, calls) = (evidence.name(site.callee), site.figures.calls);
-    let (again, which, certainty, needs) = match again(evidence, site) {
-        Some((known, again)) if again < known * LEAST_SHARE / 100 || again == 0 => return None,
+    let (again, which, certainty, needs) = match evidence.calls_again(site) {
+        Some((known, again)) if !is_often(known, again) => return None,
         Some((known, again)) => (
             part_of(calls, again, known),
             format!(
@@ -123,19 +120,4 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         predicates: vec![site.callee],
         needs,
     })
-}
-
-/// Of calls whose arguments are known: how many there are, and how many of them are the same as an
-/// earlier one at most, for each of their arguments was a value before. `None` if none is known.
-fn again(evidence: &Evidence, site: &Site) -> Option<(u64, u64)> {
-    let values = evidence
-        .analysis
-        .values()
-        .goals
-        .get(&(site.callee, site.site))?;
-    // What is not ground, or not known, has no values to tell apart.
-    let distinct = values.arguments.iter().map(|one| one.distinct_in).max()?;
-    let is_known = values.arguments.iter().any(|one| one.distinct_in > 0)
-        && values.arguments.iter().all(|one| one.unknown_in == 0);
-    is_known.then(|| (values.calls, values.calls.saturating_sub(distinct)))
 }

@@ -111,10 +111,11 @@ pub(super) fn collected_for_first(analysis: &Analysis, collector: &Site) -> Opti
     })
 }
 
-/// Whether a goal opens a file to read it.
-pub(super) fn opens_to_read(analysis: &Analysis, opening: &Site) -> bool {
+/// Whether a goal opens a file in one of these modes.
+pub(super) fn opened_to(analysis: &Analysis, opening: &Site, modes: &[&str]) -> bool {
     let found = at_site(analysis, opening, |goals| {
-        Some(goals.first()?.atoms_in(1) == ["read"])
+        let mode = goals.first()?.atoms_in(1);
+        Some(matches!(mode.as_slice(), [mode] if modes.contains(mode)))
     });
     found == Some(true)
 }
@@ -191,6 +192,17 @@ pub(super) fn is_only_for(analysis: &Analysis, maker: &Site, argument: usize, na
             return None;
         };
         Some(goal.is_only_for(argument, name))
+    });
+    found == Some(true)
+}
+
+/// [`is_only_for`], and whether the goal makes nothing else.
+pub(super) fn is_all_for(analysis: &Analysis, maker: &Site, argument: usize, name: &str) -> bool {
+    let found = at_site(analysis, maker, |goals| {
+        let [goal] = goals else {
+            return None;
+        };
+        Some(goal.is_only_for(argument, name) && goal.takes_all_but(argument))
     });
     found == Some(true)
 }

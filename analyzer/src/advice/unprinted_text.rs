@@ -1,7 +1,7 @@
-//! Text that is made for a message, though nothing is printed.
+//! Text that is made for a message, or data that is computed for it, though nothing is printed.
 
 use super::evidence::{Evidence, share};
-use super::{Cause, Certainty, Finding, source};
+use super::{Cause, Certainty, Finding, effects, source};
 use crate::tables::Site;
 use crate::text::count;
 
@@ -28,8 +28,8 @@ const MAKERS: [(&str, usize); 11] = [
 /// at the kind of the message, and does no more.
 const MESSAGES: [(&str, u64); 2] = [("debug/3", 5_000), ("print_message/2", 20_000)];
 
-/// A finding for each goal that makes a text which its clause only hands to messages that are not
-/// printed.
+/// A finding for each goal that makes a text, or computes something, which its clause only hands to
+/// messages that are not printed.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let mut findings = Vec::new();
     for goals in evidence.clauses.values() {
@@ -44,7 +44,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 
 fn finding(evidence: &Evidence, maker: &Site, behind: &[Site]) -> Option<Finding> {
     let name = evidence.name(maker.callee);
-    let &(_, argument) = MAKERS.iter().find(|(maker, _)| *maker == name)?;
+    let of_program = evidence.is_of_program(maker.callee);
+    let made = MAKERS.iter().find(|(maker, _)| *maker == name);
+    if made.is_none() && !(of_program && only_computes(evidence, maker)) {
+        return None;
+    }
     let message = behind.iter().find(|goal| {
         printing(evidence, goal).is_some_and(|most_ns| {
             let figures = &goal.figures;
@@ -57,23 +61,32 @@ fn finding(evidence: &Evidence, maker: &Site, behind: &[Site]) -> Option<Finding
         .trace
         .predicates()
         .get(message.callee as usize)?;
-    let is_only_for = source::is_only_for(evidence.analysis, maker, argument, &of.declared.name);
-    if !is_only_for {
+    let (analysis, printer) = (evidence.analysis, &of.declared.name);
+    let is_for_nothing = match made {
+        Some(&(_, argument)) => source::is_only_for(analysis, maker, argument, printer),
+        None => (0..arity(evidence, maker))
+            .any(|argument| source::is_all_for(analysis, maker, argument, printer)),
+    };
+    if !is_for_nothing {
         return None;
     }
+    let makes = match made {
+        Some(_) => "makes text",
+        None => "computes something",
+    };
     let served = maker.figures.served_work_ticks;
-    let printer = evidence.name(message.callee);
+    let by = evidence.name(message.callee);
     Some(Finding {
         cause: Cause::UnprintedText,
         place: evidence.place_of(maker),
         cost_ticks: served,
         certainty: Certainty::Likely,
         title: format!(
-            "{name} makes text {} that {printer} does not print",
+            "{name} {makes} {} that {by} does not print",
             evidence.at(maker)
         ),
         evidence: format!(
-            "{name} {} was called {} times and took {}: {} of the work. The clause hands its text to {printer} alone, which took {} a \
+            "{name} {} was called {} times and took {}: {} of the work. The clause hands its result to {by} alone, which took {} a \
              call: too little to have printed something.",
             evidence.at(maker),
             count(maker.figures.calls),
@@ -95,6 +108,19 @@ fn finding(evidence: &Evidence, maker: &Site, behind: &[Site]) -> Option<Finding
         predicates: vec![maker.callee],
         needs: Vec::new(),
     })
+}
+
+/// Whether a goal always succeeds, and does nothing else.
+fn only_computes(evidence: &Evidence, goal: &Site) -> bool {
+    let figures = &goal.figures;
+    figures.exits_det + figures.exits_nondet >= figures.calls
+        && !effects::does_more(evidence, goal.callee)
+}
+
+fn arity(evidence: &Evidence, goal: &Site) -> usize {
+    let predicates = evidence.analysis.trace.predicates();
+    let info = predicates.get(goal.callee as usize);
+    info.map_or(0, |info| info.declared.arity as usize)
 }
 
 /// In how many ns a call of a goal has printed nothing, if it is one that prints messages.

@@ -52,7 +52,7 @@ pub(crate) fn findings(analysis: &Analysis, all: &[Finding], top: usize) -> Stri
 
 /// A finding in full.
 pub(crate) fn finding(analysis: &Analysis, number: usize, finding: &Finding) -> String {
-    let total = analysis.whole().work_ticks;
+    let total = finding.whole_ticks(analysis.whole().work_ticks);
     let head = format!(
         "{number}. {} %, {}: {}",
         percent(finding.cost_ticks, total),

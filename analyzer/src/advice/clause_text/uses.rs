@@ -98,4 +98,19 @@ impl Written<'_> {
         };
         uses.peek().is_some() && uses.all(names)
     }
+
+    /// Whether all variables in arguments of the goal but one, counted from 0, stand before the
+    /// goal, too: nothing else can be made of them.
+    pub(in crate::advice) fn takes_all_but(&self, argument: usize) -> bool {
+        let arguments = self.arguments();
+        let others = arguments
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != argument);
+        let mut tokens = others.flat_map(|(_, range)| &self.tokens[range.clone()]);
+        let before = &self.tokens[..self.name];
+        tokens.all(|token| {
+            token.kind != Kind::Variable || before.iter().any(|one| one.text == token.text)
+        })
+    }
 }

@@ -136,7 +136,7 @@ impl Advice {
         let (Some(finding), Some(analysis)) = (self.finding(), &self.analysis) else {
             return Vec::new();
         };
-        let total = analysis.whole().work_ticks;
+        let total = finding.whole_ticks(analysis.whole().work_ticks);
         let ns = analysis.ns(finding.cost_ticks);
         let cost = format!("{} %, {}", percent(finding.cost_ticks, total), time(ns));
         let mut place = printable(&finding.place.predicate);

@@ -384,7 +384,7 @@ fn trials(
         .map(|one| (one, changes(analysis, one)))
         .collect();
     for (finding, changes) in &of_findings {
-        let share = part(finding.cost_ticks, whole.work_ticks);
+        let share = part(finding.cost_ticks, finding.whole_ticks(whole.work_ticks));
         for change in changes {
             ask(&finding.title, share, change.clone());
         }
@@ -445,7 +445,7 @@ fn trials(
         .iter()
         .filter(|(one, changes)| one.cause != Cause::Hottest && !is_tried(changes));
     let unmechanical = others.map(|(one, _)| {
-        let share = part(one.cost_ticks, whole.work_ticks);
+        let share = part(one.cost_ticks, one.whole_ticks(whole.work_ticks));
         (one.title.clone(), share)
     });
     let unmechanical = unmechanical.collect();

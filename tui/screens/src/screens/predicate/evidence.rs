@@ -34,7 +34,8 @@ impl Evidence {
         let Some(first) = about.next() else {
             return Self::default();
         };
-        let share = percent(first.cost_ticks, analysis.whole().work_ticks);
+        let whole = first.whole_ticks(analysis.whole().work_ticks);
+        let share = percent(first.cost_ticks, whole);
         let more = match about.count() as u64 {
             0 => String::new(),
             more => format!(" (7: {} more)", counted(more, "finding", "findings")),
