@@ -230,3 +230,37 @@ loop(N, Codes) :- atom_codes(Name, Codes), {again}, M is N-1, loop(M, Again).
     says(&one, "of 400 exits of system:atom_codes/2");
     assert!(found_in("atom_length(Name, L), Again = [L|Codes]").is_empty());
 }
+
+/// Tables of lists are looked up element by element; those of places in them are not.
+#[test]
+fn tables_that_are_looked_up_by_lists() {
+    let program = |common: &str, call: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+:- table common/3.
+main :- numlist(1, 60, L), findall(Y, (member(X, L), Y is X*7 mod 61), M), start(L, M), {call}, print(N), nl.
+start(L, M) :- A =.. [a|L], B =.. [b|M], nb_setval(a, A), nb_setval(b, B).
+{common}
+"
+        )
+    };
+    let lists = "\
+common([], _, 0) :- !.
+common(_, [], 0) :- !.
+common([X|Xs], [X|Ys], N) :- !, common(Xs, Ys, M), N is M+1.
+common([X|Xs], [Y|Ys], N) :- common(Xs, [Y|Ys], A), common([X|Xs], Ys, B), N is max(A, B).";
+    let places = "\
+common(61, _, 0) :- !.
+common(_, 61, 0) :- !.
+common(I, J, N) :- at(a, I, X), at(b, J, X), !, I1 is I+1, J1 is J+1, common(I1, J1, M), N is M+1.
+common(I, J, N) :- I1 is I+1, J1 is J+1, common(I1, J, A), common(I, J1, B), N is max(A, B).
+at(Of, I, X) :- nb_getval(Of, T), arg(I, T, X).";
+    let found_in = |program: &str| found(program, &["common/3"], "table-keys");
+    let one = only(
+        &found_in(&program(lists, "common(L, M, N)")),
+        "tables of common/3 are looked up by large terms",
+    );
+    says(&one, "goes through all of its arguments to find its table");
+    assert!(found_in(&program(places, "common(1, 1, N)")).is_empty());
+}

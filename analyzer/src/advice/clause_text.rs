@@ -5,9 +5,11 @@ use std::ops::Range;
 
 mod loops;
 mod powers;
+mod recursion;
 mod uses;
 
 pub(super) use powers::{Power, powers};
+pub(super) use recursion::goes_along_list;
 
 /// A piece of the text that is neither layout nor a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,6 +14,9 @@ const LEAST_NS: u64 = 5000;
 /// At least so many of a hundred calls must be repetitions.
 const LEAST_SHARE: u64 = 20;
 
+/// The same of built-in and library predicates: their results are computed before a loop, or not.
+const LEAST_OF_LIBRARY: u64 = 60;
+
 /// A finding for each predicate whose calls mostly had a result that an earlier call had. What
 /// state it reads does not matter: the results are the same.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
@@ -23,8 +26,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             return None; // That is in another file.
         }
         let values = evidence.analysis.values().of(predicate)?;
+        let least = match evidence.is_of_program(predicate) {
+            true => LEAST_SHARE,
+            false => LEAST_OF_LIBRARY,
+        };
         let is_repeated = values.again >= LEAST
-            && values.again >= values.calls / 100 * LEAST_SHARE
+            && values.again >= values.calls / 100 * least
             && values.same == values.again
             && !values.pairs.is_empty()
             && figures.redos == 0

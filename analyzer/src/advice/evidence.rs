@@ -370,6 +370,12 @@ pub(super) fn reached<C: Iterator<Item = PredicateIndex>>(
     seen
 }
 
+/// Whether a goal has solutions to choose from. What has hardly more than one a call is asked once
+/// more in vain, and what has no arguments, such as `repeat/0`, gives nothing.
+pub(super) fn generates(goal: &Site) -> bool {
+    goal.has_arguments() && goal.figures.exits() >= goal.figures.calls.saturating_mul(2)
+}
+
 /// At least so many of a hundred calls that are known must be as an earlier one was.
 const LEAST_SHARE: u64 = 20;
 

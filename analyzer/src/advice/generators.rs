@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, effects, source};
+use super::evidence::{Evidence, generates, part_of, share};
+use super::{Cause, Certainty, Finding, come_through, effects, source};
 use crate::figures::BacktrackFigures;
 use crate::tables::Site;
 use crate::text::count;
@@ -22,6 +22,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             continue;
         }
         let mut explained = BTreeSet::new();
+        let mut of_clause = Vec::new();
         for at in 0..goals.len() {
             let mut generators = (0..at)
                 .rev()
@@ -32,11 +33,22 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             });
             if let Some((before, finding)) = found {
                 explained.insert(before);
-                findings.push(finding);
+                of_clause.push(finding);
             }
         }
         let others = (0..goals.len()).filter(|at| !explained.contains(at));
-        findings.extend(others.filter_map(|at| by_test(evidence, predicate, goals, at)));
+        of_clause.extend(others.filter_map(|at| by_test(evidence, predicate, goals, at)));
+        if let Some(whole) = come_through::find(evidence, predicate, goals) {
+            // What one goal rejects is a part of what does not come through, or nearly all of it.
+            let is_said = of_clause
+                .iter()
+                .any(|one| one.cost_ticks >= whole.cost_ticks / 2);
+            if !is_said {
+                of_clause.retain(|one| one.predicates.last() != whole.predicates.last());
+                of_clause.push(whole);
+            }
+        }
+        findings.extend(of_clause);
     }
     findings
 }
@@ -48,12 +60,6 @@ fn is_search(evidence: &Evidence, predicate: PredicateIndex, goals: &[Site], at:
         goal.figures.fails >= goal.figures.calls / 2
             && evidence.called(goal.callee).contains(&predicate)
     })
-}
-
-/// Whether a goal has solutions to choose from. What has hardly more than one a call is asked once
-/// more in vain, and what has no arguments, such as `repeat/0`, gives nothing.
-fn generates(goal: &Site) -> bool {
-    goal.has_arguments() && goal.figures.exits() >= goal.figures.calls.saturating_mul(2)
 }
 
 /// How often the goal `test` failed at once, and then `generator` was redone.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::evidence::Evidence;
-use super::{Cause, Certainty, Finding, source};
+use super::{Cause, Certainty, Finding, built_ins, source};
 use crate::calls::Goal;
 use crate::calls::figures::CallFigures;
 use crate::calls::growth::Verdict;
@@ -20,6 +20,16 @@ const LEAST_FACTOR: u64 = 4;
 /// Of the time of all calls, in percent: where growth is less of it, something else takes the time,
 /// such as one long call.
 const LEAST_GROWN: u64 = 25;
+
+const OF_TABLE: &str = "each call looks at more clauses than the one before. Give it a first argument that the engine can look up: an atom \
+                        or a number that is bound at the call (variant_sha1/2 or term_hash/2 make one of a term); or keep the data in \
+                        library(assoc) or library(rbtrees).";
+
+const OF_LEAF: &str = "what it compares or computes grows from call to call: hand it only what is new, or keep what was found before. If \
+                       the problem is made larger from call to call, it is as it should be.";
+
+const OF_OTHERS: &str = "what it works on grows from call to call: pass on what was computed before instead of computing it again from \
+                         all of it. If the problem is made larger from call to call, it is as it should be.";
 
 /// A goal whose calls take longer and longer.
 struct Growing<'e, 'a> {
@@ -155,56 +165,29 @@ fn last_called(evidence: &Evidence, predicate: PredicateIndex) -> PredicateIndex
 
 /// What to do about a predicate that takes longer and longer, and how sure it is that it can be done.
 fn remedy(evidence: &Evidence, predicate: PredicateIndex) -> (String, Certainty) {
-    let info = evidence.analysis.trace.predicates().get(predicate as usize);
-    let name = info.map_or("", |info| info.declared.name.as_str());
+    let is_of_program = evidence.is_of_program(predicate);
     let calls_nothing = evidence.goals_of(predicate).next().is_none();
     let is_table = calls_nothing
         && (evidence.is_declared_dynamic(predicate)
             || source::may_have_many_clauses(evidence.analysis, predicate));
-    let text = match name {
-        _ if evidence.is_of_program(predicate) && is_table => {
-            "each call looks at more clauses than the one before. Give it a first argument that the engine can look up: an atom or a number \
-             that is bound at the call (variant_sha1/2 or term_hash/2 make one of a term); or keep the data in library(assoc) or \
-             library(rbtrees)."
+    let text = match built_ins::of(evidence, predicate) {
+        Some(known) => format!(
+            "{} {}, and there is more of it at each call: {}",
+            evidence.name(predicate),
+            known.does,
+            known.instead
+        ),
+        None => match (is_of_program, is_table, calls_nothing) {
+            (false, ..) => "its input grows from call to call: hand it only what is new.",
+            (true, true, _) => OF_TABLE,
+            (true, false, true) => OF_LEAF,
+            (true, false, false) => OF_OTHERS,
         }
-        _ if evidence.is_of_program(predicate) && calls_nothing => {
-            "what it compares or computes grows from call to call: hand it only what is new, or keep what was found before. If the problem is \
-             made larger from call to call, it is as it should be."
-        }
-        _ if evidence.is_of_program(predicate) => {
-            "what it works on grows from call to call: pass on what was computed before instead of computing it again from all of it. If the \
-             problem is made larger from call to call, it is as it should be."
-        }
-        "atom_concat" | "string_concat" | "atomics_to_string" | "atomic_list_concat"
-        | "string_codes" | "atom_codes" | "atom_length" | "sub_atom" => {
-            "the text is copied at each call. Collect its parts in a list and join them once (atomic_list_concat/2), or write them with \
-             with_output_to/2."
-        }
-        "append" => {
-            "the list is copied at each call. Put new elements in front and reverse once, use a difference list or a grammar, or collect \
-             with findall/3."
-        }
-        "member" | "memberchk" | "delete" | "subtract" | "union" | "intersection" | "select"
-        | "selectchk" | "list_to_set" | "exclude" | "include" => {
-            "the list is searched at each call. Keep it as a set that is looked up: library(assoc), library(rbtrees), ordered sets \
-             (ord_memberchk/2, ord_union/3), or a dynamic predicate with the element as its first argument."
-        }
-        "nth0" | "nth1" | "last" | "length" | "sum_list" | "max_list" | "min_list" | "msort"
-        | "sort" | "predsort" | "reverse" | "sumlist" => {
-            "the list is walked from its beginning at each call. Go along it once, keep the figure beside it, or use a term with arg/3."
-        }
-        "assertz" | "asserta" | "assert" | "retract" | "retractall" | "clause" => {
-            "there are more clauses at each call. Give them a first argument that the engine can look up, or keep the data in a term that is \
-             passed on (library(assoc)) or in global variables."
-        }
-        "findall" | "bagof" | "setof" | "aggregate_all" | "forall" => {
-            "it has more solutions at each call. Keep the result up to date instead of collecting it again."
-        }
-        _ => "its input grows from call to call: hand it only what is new.",
+        .to_owned(),
     };
-    let certainty = match evidence.is_of_program(predicate) && !is_table {
+    let certainty = match is_of_program && !is_table {
         true => Certainty::ToCheck,
         false => Certainty::Likely,
     };
-    (text.to_owned(), certainty)
+    (text, certainty)
 }

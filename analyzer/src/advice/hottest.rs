@@ -3,17 +3,19 @@
 
 use std::collections::BTreeMap;
 
+use super::built_ins::BuiltIn;
 use super::evidence::{Evidence, share};
-use super::{Cause, Certainty, Finding, Need, may_repeat};
+use super::{Cause, Certainty, Finding, Need, built_ins, may_repeat, source};
 use crate::remarks::hottest_path;
 use crate::tables::Site;
 use crate::text::{count, counted, shell_quoted};
 use crate::trace::{PredicateIndex, PredicateInfo, SiteInfo};
 
-/// What is said of a constraint.
-const OF_CONSTRAINTS: &str = "a constraint on variables that get their values later is woken for each of them: call what gives them values \
-                              first, or use is/2 and comparisons where these are known. Where they are searched for, \
-                              post fewer or stronger constraints.";
+/// So many steps a call from elsewhere makes at least that goes along a list.
+const LEAST_STEPS: u64 = 20;
+
+/// Calls that take less time themselves, in ns, do not say what they do that has no box.
+const LEAST_OWN_NS: u64 = 5000;
 
 /// From such a part of the work on, in percent, what runs inside one library is worth another
 /// recording.
@@ -120,7 +122,11 @@ fn finding(evidence: &Evidence, hot: &Hot) -> Finding {
     let name = evidence.name(hot.callee);
     let site = hot.site.filter(|site| site.caller.predicate().is_some());
     let at = site.map_or_else(String::new, |site| format!(" {}", evidence.at(site)));
-    let (library, remedy, mut needs) = library(evidence, hot.callee);
+    let Explained {
+        text: library,
+        remedy,
+        mut needs,
+    } = explained(evidence, hot);
     let remedy = match may_repeat::recursive(evidence) {
         Some(again) => {
             let name = evidence.name(again);
@@ -178,8 +184,116 @@ fn path(evidence: &Evidence) -> String {
     }
 }
 
-/// What is said of the library that most of the work is in, if it is one, and what to do.
-fn library(evidence: &Evidence, hottest: PredicateIndex) -> (String, String, Vec<Need>) {
+/// What is known of the hottest calls.
+struct Explained {
+    /// Behind the figures.
+    text: String,
+    remedy: String,
+    needs: Vec<Need>,
+}
+
+impl Explained {
+    fn new(text: String, remedy: impl Into<String>) -> Self {
+        Self {
+            text,
+            remedy: remedy.into(),
+            needs: Vec::new(),
+        }
+    }
+}
+
+/// Why they may take so long, and what to do.
+fn explained(evidence: &Evidence, hot: &Hot) -> Explained {
+    let name = evidence.name(hot.callee);
+    if evidence.is_of_program(hot.callee) {
+        return of_program(evidence, hot);
+    }
+    let inside = library(evidence);
+    let (module, of_library) = match &inside {
+        Some((module, text)) => (*module, text.as_str()),
+        None => ("", ""),
+    };
+    // What other libraries do inside would come before the goal of the program that calls them.
+    if LOOKED_INTO.contains(&module) {
+        return Explained {
+            needs: vec![Need::Libraries],
+            ..Explained::new(
+                of_library.to_owned(),
+                "record again with --libraries to see what the library does; or call it less often, with less.",
+            )
+        };
+    }
+    match built_ins::of(evidence, hot.callee) {
+        Some(known) => Explained::new(
+            format!("{of_library} {name} {}.", known.does),
+            known.instead,
+        ),
+        None if inside.is_some() => Explained::new(
+            of_library.to_owned(),
+            "call it less often, or with less; record again with --libraries to see what the library does.",
+        ),
+        None => Explained::new(String::new(), "call it less often, or with less."),
+    }
+}
+
+/// The same of a predicate of the program.
+fn of_program(evidence: &Evidence, hot: &Hot) -> Explained {
+    let steps = evidence.analysis.calls().behaviour.recursion_of(hot.callee);
+    let outer = evidence
+        .figures(hot.callee)
+        .calls
+        .saturating_sub(steps.calls);
+    let is_walk = steps.calls / LEAST_STEPS >= outer.max(1)
+        && !steps.is_a_tree()
+        && source::goes_along_list(evidence.analysis, hot.callee);
+    if is_walk && outer > 1 {
+        return Explained::new(
+            format!(
+                " {} from elsewhere each go along a list, {} elements in the mean.",
+                counted(outer, "call", "calls"),
+                count(steps.calls / outer)
+            ),
+            "if one element is looked for, keep what is looked up by its key: facts with the key as their first argument, or \
+             library(assoc). If most of the list is as it was at the call before, keep the result beside it and do what is new \
+             alone; or go along it once for all.",
+        );
+    }
+    let own = evidence.analysis.ns(hot.own_ticks / hot.calls.max(1));
+    let calls_nothing = evidence.callees_of(hot.callee).next().is_none();
+    match unseen(evidence, hot.callee) {
+        Some((built_in, known)) if own >= LEAST_OWN_NS => Explained::new(
+            format!(
+                " That is long for what is no recorded call. Its clauses name {built_in}, which {}.",
+                known.does
+            ),
+            format!("if that is what takes the time: {}", known.instead),
+        ),
+        None if own >= LEAST_OWN_NS && calls_nothing => {
+            Explained::new(OF_LONG_LEAF.to_owned(), USUAL)
+        }
+        _ => Explained::new(String::new(), USUAL),
+    }
+}
+
+/// What is said of a predicate that works long by itself and calls nothing that has a box.
+const OF_LONG_LEAF: &str = " That is long for what is no recorded call: unification, comparisons and arithmetic take as long as their \
+                            terms are large and their numbers long, and a call that no index helps looks at all clauses.";
+
+const USUAL: &str = "call it less often, let it do less in each call, or do what does not change once before; --clauses shows which clauses \
+                     work.";
+
+/// A built-in predicate that clauses of a predicate name, and that takes long where its data is
+/// large, but has no box.
+fn unseen(
+    evidence: &Evidence,
+    predicate: PredicateIndex,
+) -> Option<(&'static str, &'static BuiltIn)> {
+    let text = source::of_predicate(evidence.analysis, predicate)?;
+    built_ins::unseen_in(&text).into_iter().next()
+}
+
+/// The library that most of the work is in, if it is one, and what is said of it.
+fn library<'e>(evidence: &'e Evidence) -> Option<(&'e str, String)> {
     let mut modules = BTreeMap::<&str, u64>::new();
     for (index, info, figures) in evidence.predicates() {
         let module = info.declared.module.as_str();
@@ -192,27 +306,13 @@ fn library(evidence: &Evidence, hottest: PredicateIndex) -> (String, String, Vec
     let enough = evidence.total_ticks / 100 * MOST_IN_LIBRARY;
     let most = modules.into_iter().max_by_key(|&(_, ticks)| ticks);
     let most = most.filter(|&(_, ticks)| ticks > 0 && ticks >= enough && !are_recorded(evidence));
-    if let Some((module, ticks)) = most {
+    most.map(|(module, ticks)| {
         let share = share(ticks, evidence.total_ticks);
         let text = format!(
             " {share} of the work is inside library {module}, whose own calls were not recorded."
         );
-        let remedy = "record again with --libraries to see what the library does; or call it less often, with less.";
-        // What other libraries do inside would come before the goal of the program that calls them.
-        let needs = match LOOKED_INTO.contains(&module) {
-            true => vec![Need::Libraries],
-            false => Vec::new(),
-        };
-        return (text, remedy.to_owned(), needs);
-    }
-    let remedy = match evidence.is_of_program(hottest) {
-        true => {
-            "call it less often, let it do less in each call, or do what does not change once before; --clauses shows which clauses work."
-        }
-        false if evidence.module(hottest) == "clpfd" => OF_CONSTRAINTS,
-        false => "call it less often, or with less.",
-    };
-    (String::new(), remedy.to_owned(), Vec::new())
+        (module, text)
+    })
 }
 
 /// Whether calls that the clauses of libraries make are in the trace: if some are, those of a

@@ -3,11 +3,13 @@
 //! A cause that is looked for is a file here. It reads figures that were made already and gives findings, and knows nothing of the others.
 //! What a finding costs is time that a change of the program may save, no more; findings overlap, so their costs do not sum to anything.
 
+mod built_ins;
 mod change;
 mod chr_scans;
 mod chr_text;
 mod clause_text;
 mod collected;
+mod come_through;
 mod comparisons;
 mod computed_again;
 mod copied;
@@ -34,8 +36,10 @@ mod power_modulo;
 mod prefixes;
 mod read_again;
 mod repeats;
+mod rounds;
 mod source;
 mod suspects;
+mod table_keys;
 #[cfg(test)]
 mod tests;
 mod to_and_fro;
@@ -86,6 +90,8 @@ pub enum Cause {
     ToAndFro,
     /// A tabled predicate fills tables for its own calls alone.
     ManyTables,
+    /// A tabled predicate is called with large terms.
+    TableKeys,
     /// Calls may repeat one another; the trace does not say whether they do.
     MayRepeat,
     /// All solutions are collected to see whether there is one.
@@ -100,6 +106,8 @@ pub enum Cause {
     OpenedAgain,
     /// A list is gone over in each round of a loop.
     WalkedAgain,
+    /// Each round of a loop begins at the root of its data.
+    BeginsAgain,
     /// Data is copied at each call.
     CopiedData,
     /// The key of an element is computed at each comparison of a sort.
@@ -122,7 +130,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -135,6 +143,7 @@ impl Cause {
         Self::UselessArgument,
         Self::ToAndFro,
         Self::ManyTables,
+        Self::TableKeys,
         Self::MayRepeat,
         Self::CollectedToTest,
         Self::CollectedForFirst,
@@ -142,6 +151,7 @@ impl Cause {
         Self::ReadAgain,
         Self::OpenedAgain,
         Self::WalkedAgain,
+        Self::BeginsAgain,
         Self::CopiedData,
         Self::ComputedInComparison,
         Self::UnprintedText,
@@ -169,6 +179,7 @@ impl Cause {
             Self::UselessArgument => "useless-argument",
             Self::ToAndFro => "to-and-fro",
             Self::ManyTables => "many-tables",
+            Self::TableKeys => "table-keys",
             Self::MayRepeat => "may-repeat",
             Self::CollectedToTest => "collected-to-test",
             Self::CollectedForFirst => "collected-for-first",
@@ -176,6 +187,7 @@ impl Cause {
             Self::ReadAgain => "read-again",
             Self::OpenedAgain => "opened-again",
             Self::WalkedAgain => "walked-again",
+            Self::BeginsAgain => "begins-again",
             Self::CopiedData => "copied-data",
             Self::ComputedInComparison => "computed-in-comparison",
             Self::UnprintedText => "unprinted-text",
@@ -326,7 +338,7 @@ impl Finding {
         match self.cause {
             Cause::Hottest => 3,
             Cause::MayRepeat | Cause::VariableOrder => 2,
-            Cause::Memory if !self.needs.is_empty() => 2,
+            Cause::Memory | Cause::BeginsAgain if !self.needs.is_empty() => 2,
             _ => 0,
         }
     }
@@ -340,7 +352,7 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 30] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 32] = [
         chr_scans::find,
         collected::find,
         comparisons::find,
@@ -365,6 +377,8 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         opened_again::find,
         read_again::find,
         repeats::find,
+        rounds::find,
+        table_keys::find,
         to_and_fro::find,
         unprinted_text::find,
         useless_argument::find,
@@ -375,6 +389,8 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let mut all: Vec<Finding> = looked_for.iter().flat_map(|find| find(&evidence)).collect();
     // That it need not be counted says more of a goal than that there is more at each call.
     leave_out(&mut all, Cause::GrowingCalls, Cause::CollectedToTest);
+    // That rounds begin at the root says why their goal takes longer.
+    leave_out(&mut all, Cause::GrowingCalls, Cause::BeginsAgain);
     // That its calls grow says more of a goal than that they are long.
     leave_out(&mut all, Cause::WalkedAgain, Cause::GrowingCalls);
     constraints_say_more(analysis, &mut all);

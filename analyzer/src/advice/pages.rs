@@ -16,6 +16,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::UselessArgument => include_str!("../../../docs/advice/useless-argument.md"),
         Cause::ToAndFro => include_str!("../../../docs/advice/to-and-fro.md"),
         Cause::ManyTables => include_str!("../../../docs/advice/many-tables.md"),
+        Cause::TableKeys => include_str!("../../../docs/advice/table-keys.md"),
         Cause::MayRepeat => include_str!("../../../docs/advice/may-repeat.md"),
         Cause::CollectedToTest => include_str!("../../../docs/advice/collected-to-test.md"),
         Cause::CollectedForFirst => include_str!("../../../docs/advice/collected-for-first.md"),
@@ -23,6 +24,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::ReadAgain => include_str!("../../../docs/advice/read-again.md"),
         Cause::OpenedAgain => include_str!("../../../docs/advice/opened-again.md"),
         Cause::WalkedAgain => include_str!("../../../docs/advice/walked-again.md"),
+        Cause::BeginsAgain => include_str!("../../../docs/advice/begins-again.md"),
         Cause::CopiedData => include_str!("../../../docs/advice/copied-data.md"),
         Cause::ComputedInComparison => {
             include_str!("../../../docs/advice/computed-in-comparison.md")

@@ -32,6 +32,15 @@ pub(super) fn is_grammar(analysis: &Analysis, predicate: PredicateIndex) -> bool
     of_predicate(analysis, predicate).is_some_and(|text| text.contains("-->"))
 }
 
+/// Whether a clause of a predicate takes a list apart in its head and calls the predicate again.
+pub(super) fn goes_along_list(analysis: &Analysis, predicate: PredicateIndex) -> bool {
+    let text = of_predicate(analysis, predicate).unwrap_or_default();
+    let clauses = clause_text::clauses(&text);
+    clauses
+        .iter()
+        .any(|clause| clause_text::goes_along_list(clause))
+}
+
 /// The words in declarations of dynamic predicates, in all source files of the program: names of
 /// predicates, and numbers.
 pub(super) fn declared_dynamic(analysis: &Analysis) -> BTreeSet<String> {
@@ -84,6 +93,8 @@ pub(super) struct Between {
     pub(super) needs: bool,
     /// If the later goal fails, so does the conjunction that the earlier one stands in.
     pub(super) fails_with: bool,
+    /// They are steps of one conjunction with no other control between them.
+    pub(super) are_in_a_row: bool,
 }
 
 /// What the text says of the goals that may be a site: which of several of one line it is, its site
@@ -109,6 +120,15 @@ pub(super) fn collected_for_first(analysis: &Analysis, collector: &Site) -> Opti
         let names = goal.atoms_in(1).into_iter().map(str::to_owned);
         goal.is_for_first(2).then(|| names.collect())
     })
+}
+
+/// Whether the text of a clause hands what a goal makes of an argument to the clause's own
+/// predicate, in the place where that argument came from: a loop in rounds.
+pub(super) fn goes_round(analysis: &Analysis, goal: &Site) -> bool {
+    let found = at_site(analysis, goal, |goals| {
+        Some(goals.iter().any(Written::goes_round))
+    });
+    found == Some(true)
 }
 
 /// Whether a goal opens a file in one of these modes.
@@ -181,6 +201,9 @@ pub(super) fn between(analysis: &Analysis, earlier: &Site, later: &Site) -> Opti
         fails_with: later
             .iter()
             .all(|one| earlier.iter().any(|other| one.fails_with(other))),
+        are_in_a_row: later
+            .iter()
+            .all(|one| earlier.iter().any(|other| one.is_in_a_row(other))),
     })
 }
 

@@ -110,6 +110,16 @@ impl<'t> Written<'t> {
         })
     }
 
+    /// Whether this goal and `earlier`, which stands before it, are steps of one conjunction, with
+    /// no condition or alternative between them.
+    pub(in crate::advice) fn is_in_a_row(&self, earlier: &Written) -> bool {
+        std::ptr::eq(self.tokens, earlier.tokens)
+            && earlier.name < self.name
+            && self.bracket(self.name) == self.bracket(earlier.name)
+            && self.control(earlier.name..self.name).is_empty()
+            && !self.is_negated(self.name)
+    }
+
     /// Whether what is at a place is a goal of a conjunction, and not within an alternative.
     fn is_step(&self, range: Range<usize>, place: usize) -> bool {
         if !range.contains(&place) {
