@@ -144,5 +144,5 @@ engine:
 	@command -v swipl >/dev/null || tools/install-packages swi-prolog-nox
 
 test-packages:
-	@tools/install-packages gcc gprolog-doc graphviz python3-venv swi-prolog-test tmux valgrind
+	@tools/install-packages chromium-headless-shell gcc gprolog-doc graphviz python3-venv swi-prolog-test tmux valgrind
 	@tools/python-environment $(TARGET)/python tests/requirements.txt

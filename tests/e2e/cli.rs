@@ -453,7 +453,7 @@ fn every_command_has_help() {
             );
         }
     }
-    for command in ["record", "report", "export", "graph", "annotate"] {
+    for command in ["record", "report", "export", "graph", "html", "annotate"] {
         sandbox.portmortem([command, "--help"]).shows("Examples:");
     }
     sandbox.portmortem(["--version"]).succeeds().prints(concat!(

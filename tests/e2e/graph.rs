@@ -116,6 +116,7 @@ fn flame_graphs() {
     let events: u64 = profiled.predicates().iter().map(|row| row.events).sum();
     let all = format!("<title>all ({} events, 100%)</title>", thousands(events));
     assert!(svg.contains(&all), "{all}: {svg}");
+    assert!(svg.contains("queens.pl (queens)</text>"), "{svg}");
     // Only attack/2 calls attack/3; the outermost frame is at most so much more as it waited.
     let title = |of: &str| -> u64 {
         let marker = format!("<title>{of} (");

@@ -121,6 +121,7 @@ fn no_command_prints_commands_of_a_terminal() {
     for format in ["text", "html"] {
         run(&["annotate", "forged.pmt", "--format", format]).shows("[2J");
     }
+    run(&["html", "forged.pmt", "-o", "-"]).shows("[2J");
     run(&["events", "forged.pmt", "--box", "0"]);
     run(&["info", "forged.pmt"]).shows("[2J");
     run(&["verify", "forged.pmt"]);
@@ -204,7 +205,7 @@ fn with_changed_records() -> Vec<Vec<u8>> {
 #[test]
 fn what_records_say_never_ends_a_command() {
     let sandbox = Sandbox::new();
-    let commands: [&[&str]; 11] = [
+    let commands: [&[&str]; 12] = [
         &["report", "x.pmt", "--top", "3"],
         &["report", "x.pmt", "--all", "--sites"],
         &["report", "x.pmt", "--predicate", "*"],
@@ -215,6 +216,7 @@ fn what_records_say_never_ends_a_command() {
         &["annotate", "x.pmt"],
         &["diff", "x.pmt", "x.pmt"],
         &["graph", "x.pmt", "--format", "firefox", "-o", "-"],
+        &["html", "x.pmt", "-o", "-"],
         &["index", "x.pmt"],
     ];
     for trace in with_changed_records() {

@@ -39,6 +39,7 @@ mod generator;
 mod goals;
 mod graph;
 mod hostile;
+mod html;
 mod index;
 mod install;
 mod library;

@@ -4,6 +4,7 @@
 mod advise;
 mod columns;
 mod diff;
+mod html;
 mod predict;
 mod program;
 mod tables;
@@ -20,6 +21,7 @@ pub(crate) use advise::{AdviseArgs, AdviseFormat};
 pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};
+pub(crate) use html::HtmlArgs;
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
 pub(crate) use program::ProgramArgs;
 pub(crate) use traces::{TracesArgs, TracesFormat};
@@ -84,6 +86,8 @@ Exit status: 0 all are whole; 1 one cannot be read; 3 parts of one were lost or 
     Export(ExportArgs),
     /// Write the call tree or the call graph for other viewers
     Graph(GraphArgs),
+    /// Write one page for a browser: advice, profile, calls, flame graph, timeline, source
+    Html(HtmlArgs),
     /// Print source files with figures beside their lines
     Annotate(AnnotateArgs),
     /// Answer a question in SQL about the tables of one or many traces
@@ -393,6 +397,10 @@ pub(crate) struct GraphArgs {
     /// The figure that sizes are of [default: net where it is measured, else self]
     #[arg(long, value_enum)]
     pub(crate) metric: Option<GraphMetric>,
+    /// Show waiting, loading, collections and the recorder's set-up in a flame graph, too; other
+    /// formats always have them
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Fold rows with a smaller share, in percent; not of callgrind [default: 0.1, of dot 1]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub(crate) min_percent: Option<f64>,

@@ -4,6 +4,7 @@
 pub mod cli;
 pub mod commands;
 mod engine_library;
+mod page;
 mod parts;
 pub mod report;
 mod size;

@@ -6,6 +6,9 @@ use std::io::{self, Write};
 use inferno::flamegraph::{self, Options};
 
 use super::{Graph, LeftOut, Metric, folded, stacks};
+use crate::figures::counted::Counted;
+use crate::figures::whole::Whole;
+use crate::remarks;
 use crate::trace::names::printable;
 
 /// Writes the picture.
@@ -26,10 +29,26 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
             lines.push(folded::line(outermost, below, frame.own));
         }
     }
-    let title = printable(&graph.analysis.name);
+    let title = title(graph);
     let lines = lines.iter().map(String::as_str);
     draw(lines, &title, graph.metric, out)?;
     Ok(left_out)
+}
+
+/// The program, its trace, and what is left out.
+fn title(graph: &Graph) -> String {
+    let analysis = graph.analysis;
+    let mut title = analysis.trace.header().command.join(" ");
+    title += &format!(" ({})", analysis.name);
+    if graph.counted == Counted::Work && graph.metric.is_time() {
+        let whole = match &analysis.profile.net {
+            Some(net) if graph.metric == Metric::NetTime => Whole::net(&analysis.trace, net),
+            _ => analysis.whole(),
+        };
+        let left_out = remarks::left_out(analysis, &whole);
+        title += &left_out.map_or_else(String::new, |parts| format!(", without {parts}"));
+    }
+    printable(&title)
 }
 
 /// Times of a real run fit into 64 bits.

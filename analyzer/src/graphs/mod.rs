@@ -19,9 +19,11 @@ use std::io::{self, Write};
 
 use crate::Analysis;
 use crate::figures::Caller;
+use crate::figures::counted::Counted;
 use crate::trace::PredicateIndex;
 
 pub use metric::Metric;
+pub use stacks::{Frame, of as frames};
 
 /// The name of the frame that all rows below the same one share that are too small to be shown.
 pub const FOLDED: &str = "<folded>";
@@ -33,6 +35,8 @@ pub struct Graph<'a> {
     pub analysis: &'a Analysis,
     /// The size of a row.
     pub metric: Metric,
+    /// Which rows of a call tree have a size. [`callgrind`] and [`dot`] have all time.
+    pub counted: Counted,
     /// Rows with a smaller share of all, in percent, are left out or folded. [`callgrind`] has all
     /// of them.
     pub min_percent: f64,
@@ -59,6 +63,17 @@ impl Graph<'_> {
     /// Whether a part of `whole` is to be shown.
     fn is_large(&self, part: u64, whole: u64) -> bool {
         part as f64 * 100.0 >= whole as f64 * self.min_percent
+    }
+
+    /// The size of a row of the call tree without the rows below: ticks or events.
+    fn own(&self, row: usize) -> u64 {
+        let profile = &self.analysis.profile;
+        let of = profile.contexts.get(row).map(|context| context.predicate);
+        let counts = of.is_some_and(|of| self.counted.has(&self.analysis.trace, of));
+        match counts {
+            true => self.metric.own(profile, row),
+            false => 0,
+        }
     }
 
     /// Ticks as nanoseconds; events as they are.

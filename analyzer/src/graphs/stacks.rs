@@ -6,18 +6,19 @@ use crate::trace::PredicateIndex;
 
 /// A row of the call tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Frame {
+pub struct Frame {
     /// `None`: all rows below the one above that are too small to be shown.
-    pub(super) predicate: Option<PredicateIndex>,
+    pub predicate: Option<PredicateIndex>,
     /// Rows above.
-    pub(super) depth: usize,
+    pub depth: usize,
     /// Its size without the rows below, in ns or events.
-    pub(super) own: u64,
+    pub own: u64,
 }
 
 impl Frame {
     /// The name of the predicate.
-    pub(super) fn name<'a>(&self, graph: &Graph<'a>) -> &'a str {
+    #[must_use]
+    pub fn name<'a>(&self, graph: &Graph<'a>) -> &'a str {
         self.predicate
             .map_or(FOLDED, |predicate| graph.analysis.predicate(predicate))
     }
@@ -25,12 +26,11 @@ impl Frame {
 
 /// The rows that have a size and fewer than so many above them, and how many are folded. The sizes
 /// of all frames add up to that of the tree.
-pub(super) fn of(graph: &Graph, most_depth: usize) -> (Vec<Frame>, LeftOut) {
+#[must_use]
+pub fn of(graph: &Graph, most_depth: usize) -> (Vec<Frame>, LeftOut) {
     let profile = &graph.analysis.profile;
     let rows = &profile.contexts;
-    let mut totals: Vec<u64> = (0..rows.len())
-        .map(|row| graph.metric.own(profile, row))
-        .collect();
+    let mut totals: Vec<u64> = (0..rows.len()).map(|row| graph.own(row)).collect();
     let mut whole = 0_u64;
     for (row, context) in rows.iter().enumerate().rev() {
         let total = totals[row];
@@ -73,7 +73,7 @@ pub(super) fn of(graph: &Graph, most_depth: usize) -> (Vec<Frame>, LeftOut) {
         frames.frames.push(Frame {
             predicate: Some(context.predicate),
             depth,
-            own: graph.size(graph.metric.own(profile, row)),
+            own: graph.size(graph.own(row)),
         });
         frames.open.push(graph.size(folded[row]));
     }

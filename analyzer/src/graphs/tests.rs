@@ -62,6 +62,7 @@ fn written(
     let graph = Graph {
         analysis,
         metric,
+        counted: Counted::All,
         min_percent: percent,
     };
     let mut out = Vec::new();
@@ -479,4 +480,34 @@ fn paths_are_those_of_the_trace() {
             .locate("queens.pl")
             .ends_with(Path::new("traces/queens.pl"))
     );
+}
+
+/// What is no work has no size, so that a tree of work has the sum that reports have.
+#[test]
+fn trees_of_work_have_the_sum_of_the_work() {
+    let mut left_out = 0;
+    for name in ["queens.pmt", "scan.pmt", "threads_exceptions.pmt"] {
+        let analysis = Analysis::of_sample(name);
+        let sum = |counted| {
+            let graph = Graph {
+                analysis: &analysis,
+                metric: Metric::SelfTime,
+                counted,
+                min_percent: 0.0,
+            };
+            let (frames, _) = frames(&graph, usize::MAX);
+            let own = frames.iter().map(|frame| frame.own);
+            (own.sum::<u64>(), frames.len() as u64)
+        };
+        let whole = analysis.whole();
+        for (counted, ticks) in [
+            (Counted::Work, whole.work_ticks),
+            (Counted::All, whole.all_ticks()),
+        ] {
+            let (sum, frames) = sum(counted);
+            assert!(sum.abs_diff(analysis.ns(ticks)) <= frames, "{name}: {sum}");
+        }
+        left_out += whole.left_out_ticks();
+    }
+    assert!(left_out > 0);
 }

@@ -177,6 +177,7 @@ fn graphs(analysis: &Analysis) {
                 let graph = Graph {
                     analysis,
                     metric,
+                    counted: Counted::All,
                     min_percent: 0.1,
                 };
                 if let Err(error) = write(&graph, &mut io::sink()) {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use portmortem_analyzer::advice::{Finding, Ignored, findings};
 use portmortem_analyzer::export::json::Escaped;
-use portmortem_analyzer::{Analysis, remarks};
+use portmortem_analyzer::remarks;
 use serde_json::json;
 
 use super::analysis::{analyse, exit_code, warn_of_losses};
@@ -41,7 +41,9 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
         }
         AdviseFormat::Json => {
             let shown = found.iter().take(args.top);
-            let shown: Vec<_> = shown.map(|finding| object(&analysis, finding)).collect();
+            let shown: Vec<_> = shown
+                .map(|finding| report::finding_object(&analysis, finding))
+                .collect();
             let all = json!({
                 "trace": analysis.path,
                 "total_ns": analysis.ns(analysis.profile.total_ticks()),
@@ -56,21 +58,4 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     }
     warn_of_losses(&analysis);
     Ok(exit_code(&analysis))
-}
-
-/// A finding for programs.
-pub(super) fn object(analysis: &Analysis, finding: &Finding) -> serde_json::Value {
-    let commands = report::commands(analysis, finding);
-    json!({
-        "cause": finding.cause,
-        "title": finding.title,
-        "predicate": finding.place.predicate,
-        "file": finding.place.file,
-        "line": finding.place.line,
-        "cost_ns": analysis.ns(finding.cost_ticks),
-        "certainty": finding.certainty,
-        "evidence": finding.evidence,
-        "remedy": finding.remedy,
-        "commands": commands,
-    })
 }

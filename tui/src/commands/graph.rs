@@ -1,19 +1,18 @@
 //! `portmortem graph`: the call tree or the call graph for other viewers.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::graphs::{
     Graph, LeftOut, Metric, WriteGraph, callgrind, dot, firefox, flamegraph, folded, speedscope,
 };
 use portmortem_analyzer::text::{count, counted};
 
 use super::analysis::{analyse, exit_code, warn_of_losses};
-use super::{refuse_existing, refuse_input, scope};
+use super::{named_file, refuse_existing, refuse_input, scope, write_output};
 use crate::cli::{GraphArgs, GraphFormat, GraphMetric};
 
 /// Rows of a tree with a smaller share, in percent, are folded: viewers become slow with many.
@@ -24,7 +23,7 @@ const USUAL_OF_DRAWINGS: f64 = 1.0;
 
 /// Writes the graph; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &GraphArgs) -> Result<ExitCode> {
-    let file = Some(args.output.as_path()).filter(|path| *path != Path::new("-"));
+    let file = named_file(&args.output);
     if let Some(file) = file {
         refuse_existing(file, args.force, "file")?;
         refuse_input(file, &args.trace, "trace")?;
@@ -38,32 +37,19 @@ pub(crate) fn run(args: &GraphArgs) -> Result<ExitCode> {
         GraphFormat::Callgrind => (callgrind::write, 0.0),
         GraphFormat::Dot => (dot::write, USUAL_OF_DRAWINGS),
     };
+    let metric = metric(args, &analysis)?;
     let graph = Graph {
         analysis: &analysis,
-        metric: metric(args, &analysis)?,
+        metric,
+        counted: match args.format {
+            GraphFormat::Flamegraph if !args.all && metric.is_time() => Counted::Work,
+            _ => Counted::All,
+        },
         min_percent: args.min_percent.unwrap_or(usual),
     };
-    let left_out = match file {
-        None => write_to(io::stdout().lock(), write, &graph)?,
-        Some(path) => {
-            let cannot = || format!("cannot write {}", path.display());
-            let written = File::create(path).and_then(|file| write_to(file, write, &graph));
-            if written.is_err() {
-                // Half a file is no graph.
-                let _ = fs::remove_file(path);
-            }
-            written.with_context(cannot)?
-        }
-    };
+    let left_out = write_output(file, |out| write(&graph, out))?;
     say(args, graph.min_percent, left_out, &analysis)?;
     Ok(exit_code(&analysis))
-}
-
-fn write_to(out: impl Write, write: WriteGraph, graph: &Graph) -> io::Result<LeftOut> {
-    let mut out = BufWriter::new(out);
-    let left_out = write(graph, &mut out)?;
-    out.flush()?;
-    Ok(left_out)
 }
 
 /// The figure asked for, if the format and the trace have it.

@@ -12,6 +12,7 @@ mod engine;
 mod events;
 pub mod export;
 mod graph;
+mod html;
 mod index;
 mod info;
 pub mod inputs;
@@ -27,8 +28,8 @@ mod tui;
 mod verify;
 mod watcher;
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -57,6 +58,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Verify(args) => verify::run(args),
         Command::Export(args) => export::run(args),
         Command::Graph(args) => graph::run(args),
+        Command::Html(args) => html::run(args),
         Command::Annotate(args) => annotate::run(args),
         Command::Query(_) => polars::query(),
         Command::Events(args) => events::run(args),
@@ -111,6 +113,36 @@ fn refuse_input(output: &Path, input: &Path, kind: &str) -> Result<()> {
         output.display()
     );
     Ok(())
+}
+
+/// The file that `-o` names; `None` if that is standard output (`-`).
+fn named_file(output: &Path) -> Option<&Path> {
+    Some(output).filter(|path| *path != Path::new("-"))
+}
+
+/// Writes to a file, or to standard output. A file that could not be written whole is removed.
+fn write_output<T>(
+    file: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+) -> Result<T> {
+    let Some(path) = file else {
+        return Ok(write_buffered(io::stdout().lock(), write)?);
+    };
+    let written = File::create(path).and_then(|file| write_buffered(file, write));
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn write_buffered<T>(
+    out: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+) -> io::Result<T> {
+    let mut out = BufWriter::new(out);
+    let done = write(&mut out)?;
+    out.flush()?;
+    Ok(done)
 }
 
 /// Refuses a trace where a Prolog file is meant.

@@ -4,6 +4,7 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::advice::Finding;
 use portmortem_analyzer::text::{count, percent, shell_word, time};
 use portmortem_analyzer::trace::names::printable;
+use serde_json::{Value, json};
 
 use textwrap::WordSplitter;
 
@@ -100,7 +101,7 @@ pub(crate) fn fill(text: &str, first: &str, rest: &str) -> String {
 }
 
 /// Commands that show the evidence.
-pub(crate) fn commands(analysis: &Analysis, finding: &Finding) -> Vec<String> {
+fn commands(analysis: &Analysis, finding: &Finding) -> Vec<String> {
     let trace = shell_word(&analysis.path.to_string_lossy());
     let first = finding.predicates.first();
     let command = first.map(|&index| {
@@ -114,4 +115,21 @@ pub(crate) fn commands(analysis: &Analysis, finding: &Finding) -> Vec<String> {
         format!("portmortem report {trace} --predicate {predicate}")
     });
     command.into_iter().collect()
+}
+
+/// A finding for programs.
+pub(crate) fn object(analysis: &Analysis, finding: &Finding) -> Value {
+    let commands = commands(analysis, finding);
+    json!({
+        "cause": finding.cause,
+        "title": finding.title,
+        "predicate": finding.place.predicate,
+        "file": finding.place.file,
+        "line": finding.place.line,
+        "cost_ns": analysis.ns(finding.cost_ticks),
+        "certainty": finding.certainty,
+        "evidence": finding.evidence,
+        "remedy": finding.remedy,
+        "commands": commands,
+    })
 }

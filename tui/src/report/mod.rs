@@ -27,7 +27,7 @@ use portmortem_analyzer::text::{TimeUnit, count};
 use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo};
 use rustix::termios::tcgetwinsize;
 
-pub(crate) use advice::{commands, fill, finding, findings, whole};
+pub(crate) use advice::{fill, finding, findings, object as finding_object, whole};
 pub(crate) use annotation::listing;
 pub(crate) use clauses::{order as clause_order, table as clause_table};
 pub(crate) use comparison::{

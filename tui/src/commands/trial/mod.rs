@@ -22,10 +22,10 @@ use portmortem_analyzer::advice::{
 use portmortem_analyzer::export::json::Escaped;
 use serde_json::{Value, json};
 
-use super::advise;
 use super::analysis::{analyse_all, exit_code, warn_of_losses};
 use super::record::is_trace;
 use crate::cli::{AdviseFormat, TryArgs};
+use crate::report;
 use edits::{Edit, Plan};
 use rounds::Candidate;
 pub(crate) use runs::Runs;
@@ -245,7 +245,7 @@ impl Attempt {
         let mut all = Vec::new();
         for (finding, is_refuted) in standing.chain(refuted) {
             titles.insert(&finding.title);
-            let mut object = advise::object(analysis, finding);
+            let mut object = report::finding_object(analysis, finding);
             object["refuted"] = json!(is_refuted);
             object["tried"] = json!(tried(&finding.title));
             all.push(object);
