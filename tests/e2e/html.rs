@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use portmortem_tests::generator::{Shape, Workload, generate};
@@ -390,6 +391,10 @@ fn files_are_not_lost() {
     html(&["-o", "-"]).succeeds().prints(&page);
     html(&["-o", "./queens.pmt", "--force"]).refuses("is the trace itself");
     html(&["-o", "nowhere/x.html"]).refuses("cannot write nowhere/x.html");
+    // A device that takes nothing: it is not removed, as half a file would be.
+    symlink("/dev/full", sandbox.path("full")).unwrap();
+    html(&["-o", "full", "--force"]).refuses("cannot write full: No space left on device");
+    assert!(fs::symlink_metadata(sandbox.path("full")).is_ok());
     html(&["--focus", "nothing/7", "-o", "-"]).refuses("no predicate of this trace matches");
     let part = html(&["--focus", "attack/2", "-o", "-"]);
     let data = data_of(&part.succeeds().out());

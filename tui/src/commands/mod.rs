@@ -128,11 +128,15 @@ fn write_output<T>(
     let Some(path) = file else {
         return Ok(write_buffered(io::stdout().lock(), write)?);
     };
-    let written = File::create(path).and_then(|file| write_buffered(file, write));
-    if written.is_err() {
+    let cannot = || format!("cannot write {}", path.display());
+    let file = File::create(path).with_context(cannot)?;
+    // A device stays where it is.
+    let is_plain = file.metadata().is_ok_and(|data| data.is_file());
+    let written = write_buffered(file, write);
+    if written.is_err() && is_plain {
         let _ = fs::remove_file(path);
     }
-    written.with_context(|| format!("cannot write {}", path.display()))
+    written.with_context(cannot)
 }
 
 fn write_buffered<T>(
