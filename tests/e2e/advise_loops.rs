@@ -116,7 +116,7 @@ step(E, E).";
     let found = |loops: &str| advise::found(&program(loops), &options, "begins-again");
     let one = only(
         &found(from_root),
-        "step/2 begins from the beginning in each round at line 8 of simplify/2",
+        "step/2 begins from the beginning in each round at line 7 of simplify/2",
     );
     says(&one, "60 rounds of");
     says(&one, "had the same arguments as an earlier one");
