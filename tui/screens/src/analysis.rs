@@ -14,7 +14,7 @@ use portmortem_analyzer::figures::whole::Whole;
 use portmortem_analyzer::figures::work::Work;
 use portmortem_analyzer::remarks;
 use portmortem_analyzer::trace::names::qualifier;
-use portmortem_analyzer::trace::{PredicateIndex, Trace};
+use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo, Trace};
 use portmortem_analyzer::{Analysis, Filters, SoFar, Tables};
 
 use crate::call_times::CallTimes;
@@ -40,6 +40,8 @@ pub struct AnalysisView {
     findings: Arc<Findings>,
     /// What is no work is shown, too, and shares are of all time.
     all: bool,
+    /// By predicate: its boxes are the engine's own work.
+    engine_work: Arc<[bool]>,
     /// The module of most predicates: its name may be left out.
     module: Option<Arc<str>>,
 }
@@ -56,8 +58,10 @@ impl AnalysisView {
     /// With times as recorded. `sources`: source files may be read.
     #[must_use]
     pub fn new(of: Arc<Analysis>, sources: bool) -> Self {
+        let infos = of.trace.predicates().iter();
         Self {
             module: main_module(&of).map(Arc::from),
+            engine_work: infos.map(PredicateInfo::is_engine_work).collect(),
             of,
             net: false,
             all: false,
@@ -132,7 +136,7 @@ impl AnalysisView {
     /// Whether boxes of a predicate are no work, and not shown.
     #[must_use]
     pub fn leaves_out(&self, index: PredicateIndex) -> bool {
-        !self.counted().has(&self.trace, index)
+        !self.all && self.engine_work.get(index as usize) == Some(&true)
     }
 
     /// In a row of the call tree, in ns: work, or time if all is shown. Shares are made of it and

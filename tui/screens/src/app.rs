@@ -90,6 +90,8 @@ pub struct App {
     arriving: bool,
     /// The filter to begin with.
     first_filter: Option<String>,
+    /// The column where the mouse was pressed last, below the names of screens.
+    pressed: Option<u16>,
     /// Where the names of screens were drawn.
     pub(crate) tabs: Vec<(std::ops::Range<u16>, usize)>,
 }
@@ -144,6 +146,7 @@ impl App {
             comparing: None,
             arriving: false,
             first_filter: None,
+            pressed: None,
             tabs: Vec::new(),
         };
         app.analyse();

@@ -40,6 +40,7 @@ pub mod app;
 mod call_times;
 mod findings;
 pub mod keys;
+mod names;
 pub mod overlay;
 pub mod screens;
 pub mod table;

@@ -299,7 +299,8 @@ fn esc_goes_back_one_place_whatever_the_screen() {
     let mut pictures = Vec::new();
     let steps = [
         "down down 3",
-        "+ G z",
+        "+",
+        "G z",
         "8",
         "G z",
         "i s 1",

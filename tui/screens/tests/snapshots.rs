@@ -54,7 +54,7 @@ fn a_session() {
         ("13_help_searched", ":hide"),
         ("14_export", "esc esc e"),
         ("15_bad_filter", "esc d / ctrl-u :fails_>_many"),
-        ("16_everything_undone", "esc esc esc esc esc"),
+        ("16_everything_undone", "esc esc esc esc esc esc"),
         ("17_choicepoints", "4 t"),
         ("18_cuts", "t"),
         ("19_flame", "3 8"),

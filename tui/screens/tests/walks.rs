@@ -32,6 +32,9 @@ const LENGTH: u64 = 400;
 /// Sizes that are met more often than others.
 const SIZES: [(u16, u16); 6] = [(80, 24), (120, 36), (200, 60), (60, 15), (20, 5), (1, 1)];
 
+/// The largest that is met.
+const LARGEST: (u64, u64) = (300, 80);
+
 /// What would be by chance, the same every time.
 struct Chance(u64);
 
@@ -41,6 +44,14 @@ impl Chance {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 16) % most
+    }
+
+    /// Of a terminal: most are small.
+    fn size(&mut self) -> (u16, u16) {
+        let most = self.below(4) + 1;
+        let width = 1 + self.below(LARGEST.0 * most / 4);
+        let height = 1 + self.below(LARGEST.1 * most / 4);
+        (width as u16, height as u16)
     }
 
     fn one<'o, T>(&mut self, of: &'o [T]) -> &'o T {
@@ -74,14 +85,13 @@ fn walk(path: &Path, recording: u64) {
         let theme = *chance.one(&[ThemeName::Dark, ThemeName::Light, ThemeName::Plain]);
         let mut app = App::new(trace, path, theme, Filters::default()).without_sources();
         app.wait();
-        let (mut width, mut height) = *chance.one(&SIZES);
+        // From the first picture on.
+        let (mut width, mut height) = chance.size();
+        text(&picture(&mut app, width, height));
         for _ in 0..LENGTH {
             match chance.below(20) {
                 0 => (width, height) = *chance.one(&SIZES),
-                1 => {
-                    width = 1 + chance.below(200) as u16;
-                    height = 1 + chance.below(60) as u16;
-                }
+                1 => (width, height) = chance.size(),
                 2..=5 => {
                     let (x, y) = (chance.below(width.into()), chance.below(height.into()));
                     mouse(&mut app, *chance.one(&MOUSE), x as u16, y as u16);

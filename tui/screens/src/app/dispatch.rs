@@ -21,7 +21,12 @@ impl App {
         };
         self.message = None;
         // What was asked for is given up, but what threads look for may still arrive.
-        self.slowest_of = None;
+        if self.slowest_of.take().is_some() {
+            self.say("stopped: the slowest call is not looked for any further");
+            if name == "esc" {
+                return;
+            }
+        }
         if self.comparing.take().is_some() {
             self.say("not compared any further");
             if name == "esc" {
@@ -313,17 +318,35 @@ impl App {
             MouseEventKind::ScrollLeft => Action::ScrollLeft,
             MouseEventKind::ScrollRight => Action::ScrollRight,
             MouseEventKind::Down(MouseButton::Left) => return self.click(event.column, event.row),
+            MouseEventKind::Drag(MouseButton::Left) => return self.drag(event.column),
             _ => return,
         };
-        if self.overlay.is_none() {
-            for _ in 0..3 {
-                self.act(action);
+        if self.overlay.is_some() {
+            return;
+        }
+        let before = self.here();
+        if matches!(action, Action::Up | Action::Down) {
+            let effect = self.shown_mut().scroll(event.column, action == Action::Up);
+            if effect != Effect::Unused {
+                self.arriving = false;
+                return self.effect(effect, before);
             }
+        }
+        for _ in 0..3 {
+            self.act(action);
+        }
+    }
+
+    /// The mouse was dragged from where it was pressed.
+    fn drag(&mut self, x: u16) {
+        if let (Some(from), None) = (self.pressed, &self.overlay) {
+            self.shown_mut().drag(from, x);
         }
     }
 
     fn click(&mut self, x: u16, y: u16) {
         self.message = None;
+        self.pressed = (y > 0).then_some(x);
         if let Some(Overlay::Palette(_)) = self.overlay {
             self.overlay = None;
         }

@@ -112,6 +112,9 @@ impl App {
     fn go_back(&mut self, place: Place) {
         // What it was asked for elsewhere is not awaited here.
         self.ahead.clear();
+        if self.job.is_some() && self.filters != place.filters {
+            self.say("stopped: what was to be looked at is given up");
+        }
         let stays = self.shown == place.screen;
         self.shown = place.screen;
         self.name = place.name;

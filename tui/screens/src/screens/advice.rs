@@ -246,10 +246,6 @@ impl Screen for Advice {
         "advice"
     }
 
-    fn smallest(&self) -> (u16, u16) {
-        super::SMALLEST_LIST
-    }
-
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let mut say = |text: &str| {
             let room = usize::from(area.width.saturating_sub(2));

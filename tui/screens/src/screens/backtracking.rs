@@ -303,10 +303,6 @@ impl Screen for Backtracking {
         TABLES[self.shown].2
     }
 
-    fn smallest(&self) -> (u16, u16) {
-        super::SMALLEST_LIST
-    }
-
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let names = TABLES.iter().map(|(name, ..)| *name);
         let below = draw_parts(names, self.shown, area, buf, theme);
@@ -346,6 +342,14 @@ const BACKTRACKS: &[Column] = &[
         "The goal that calls what failed: the one of which most calls failed.",
     )
     .unless_zero(),
+    of_backtracks("failed")
+        .shown_as(
+            "predicate",
+            "failed",
+            Kind::Text,
+            "What failed; the same as failed.",
+        )
+        .hidden(),
     of_backtracks("failed").name(),
     of_backtracks("resumed").name(),
 ];
@@ -435,7 +439,12 @@ const fn of_choicepoints(name: &'static str) -> Column {
 }
 
 const CHOICEPOINTS: &[Column] = &[
-    of_choicepoints("left"),
+    of_choicepoints("left").shown_as(
+        "left",
+        "boxes left",
+        Kind::Count,
+        "Boxes that exited and left a choicepoint; all boxes of a chain of last calls share one.",
+    ),
     of_choicepoints("redone"),
     of_choicepoints("cut"),
     of_choicepoints("pending"),

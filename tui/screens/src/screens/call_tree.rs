@@ -95,9 +95,19 @@ impl Screen for CallTree {
         };
         match action {
             Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
-            Action::HottestPath => {
-                table.open_hottest(SHARE);
-                Effect::Done
+            // What was unfolded by hand would be lost.
+            Action::HottestPath | Action::OpenAll | Action::CloseAll => {
+                let before = table.spot();
+                match action {
+                    Action::HottestPath => table.open_hottest(SHARE),
+                    action => {
+                        table.act(action);
+                    }
+                }
+                match table.spot() == before {
+                    true => Effect::Done,
+                    false => Effect::Step,
+                }
             }
             Action::Zoom => match table.row() {
                 Some(row) if table.root() != Some(row) => {
@@ -169,10 +179,6 @@ impl Screen for CallTree {
 
     fn file_name(&self) -> &'static str {
         "contexts"
-    }
-
-    fn smallest(&self) -> (u16, u16) {
-        super::SMALLEST_LIST
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {

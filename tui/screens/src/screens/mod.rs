@@ -24,6 +24,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::analysis::AnalysisView;
+use crate::format::{shorten, width};
 use crate::keys::{Action, Binding};
 use crate::table::Table;
 use crate::theme::Theme;
@@ -391,6 +392,14 @@ pub trait Screen: Debug {
         self.table_mut().is_some_and(|table| table.click(x, y))
     }
 
+    /// The wheel was turned at a column. [`Effect::Unused`]: as the arrows.
+    fn scroll(&mut self, _x: u16, _up: bool) -> Effect {
+        Effect::Unused
+    }
+
+    /// The mouse was dragged from a column to another one.
+    fn drag(&mut self, _from: u16, _to: u16) {}
+
     /// What a second click on the same thing does.
     fn enter(&self) -> Action {
         Action::Enter
@@ -398,7 +407,7 @@ pub trait Screen: Debug {
 
     /// The least columns and rows that it can be drawn in.
     fn smallest(&self) -> (u16, u16) {
-        (80, 20)
+        SMALLEST_LIST
     }
 
     /// Draws it, in an area that is not smaller.
@@ -406,6 +415,7 @@ pub trait Screen: Debug {
 }
 
 /// The names of the parts of a screen, that of the one shown in brackets; the area that is left.
+/// Where there is no room for all, the others are named by their first words, or not at all.
 fn draw_parts<'n>(
     names: impl Iterator<Item = &'n str>,
     shown: usize,
@@ -413,16 +423,38 @@ fn draw_parts<'n>(
     buf: &mut Buffer,
     theme: &Theme,
 ) -> Rect {
-    let mut x = area.x + 1;
-    for (at, name) in names.enumerate() {
-        let (text, style) = if at == shown {
-            (format!("[{name}]"), theme.subject)
-        } else {
-            (format!(" {name} "), theme.text)
+    let names: Vec<&str> = names.collect();
+    let with = |other: &dyn Fn(&str) -> String| -> Vec<String> {
+        let names = names.iter().enumerate();
+        let text = |(at, name): (usize, &&str)| match at == shown {
+            true => format!("[{name}]"),
+            false => format!(" {} ", other(name)),
         };
-        let room = area.right().saturating_sub(x).into();
-        (x, _) = buf.set_stringn(x, area.y, text, room, style);
-        x += 1;
+        names.map(text).collect()
+    };
+    let first_word = |name: &str| match name.split_once(' ') {
+        Some((first, _)) => format!("{first}…"),
+        None => name.to_owned(),
+    };
+    let kinds = [
+        with(&str::to_owned),
+        with(&first_word),
+        with(&|_| "…".to_owned()),
+    ];
+    let room = usize::from(area.width.saturating_sub(2));
+    let cells = |texts: &Vec<String>| texts.iter().map(|text| width(text) + 1).sum::<usize>();
+    let last = kinds.len() - 1;
+    let kind = kinds.iter().position(|texts| cells(texts) <= room);
+    let mut x = area.x + 1;
+    for (at, text) in kinds[kind.unwrap_or(last)].iter().enumerate() {
+        let style = if at == shown {
+            theme.subject
+        } else {
+            theme.text
+        };
+        let room = usize::from(area.right().saturating_sub(x));
+        (x, _) = buf.set_stringn(x, area.y, shorten(text, room), room, style);
+        x = x.saturating_add(1).min(area.right());
     }
     Rect {
         y: area.y + 1,

@@ -15,6 +15,7 @@ mod tests;
 mod view;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use portmortem_analyzer::condition::{Condition, Field, FieldKind};
 use portmortem_analyzer::export::csv::field;
@@ -50,13 +51,14 @@ pub struct Table {
     scrolled: usize,
     filter: Filter,
     /// Keys of rows that are unfolded.
-    open: FxHashSet<u64>,
+    open: Arc<FxHashSet<u64>>,
     /// Keys of rows with a mark.
     marks: FxHashSet<u64>,
     /// Rows that the filter itself holds for; those above them are shown, too.
     found: usize,
     shape: order::Shape,
-    /// By column: the largest number, or the width of the widest text.
+    /// By column: the largest number, or the width of the widest text, of the rows that are not
+    /// left out.
     maxima: Vec<u64>,
     /// The row that is shown as if it were all: what is below it.
     root: Option<u32>,
@@ -100,7 +102,7 @@ impl Table {
             wanted: vec![false; columns.len()],
             scrolled: 0,
             filter: Filter::default(),
-            open: FxHashSet::default(),
+            open: Arc::default(),
             marks: FxHashSet::default(),
             found: 0,
             shape,
@@ -226,7 +228,10 @@ impl Table {
         if self.source.is_tree() {
             let mut opened = false;
             for above in way_up(Some(row), |at| self.source.parent(at)).skip(1) {
-                opened |= self.open.insert(self.source.key(above));
+                let key = self.source.key(above);
+                if !self.open.contains(&key) {
+                    opened = Arc::make_mut(&mut self.open).insert(key);
+                }
             }
             if opened {
                 self.refresh();

@@ -1,5 +1,7 @@
 //! What keys and clicks do to a table.
 
+use std::sync::Arc;
+
 use portmortem_analyzer::tables::Cell;
 
 use crate::keys::Action;
@@ -41,7 +43,7 @@ impl Table {
             Action::Toggle if self.source.is_tree() => self.toggle(),
             Action::OpenAll if self.source.is_tree() => self.open_all(),
             Action::CloseAll if self.source.is_tree() => {
-                self.open.clear();
+                self.open = Arc::default();
                 self.refresh();
             }
             _ => {
@@ -69,7 +71,7 @@ impl Table {
             else {
                 break;
             };
-            self.open.insert(self.source.key(row));
+            Arc::make_mut(&mut self.open).insert(self.source.key(row));
             row = next;
         }
         self.refresh();

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use portmortem_analyzer::tables::Cell;
 use rayon::prelude::*;
@@ -74,9 +75,12 @@ impl Shape {
     }
 }
 
-/// By column: the largest number, or the width of the widest text.
+/// By column: the largest number, or the width of the widest text, of the rows that are not left
+/// out.
 pub(super) fn maxima(source: &dyn Source) -> Vec<u64> {
     let columns = source.columns();
+    let rows = (0..source.rows()).filter(|&row| !source.is_left_out(row));
+    let rows: Vec<usize> = rows.collect();
     let short = |row, column: usize| {
         let is_name = columns[column].kind == Kind::Name;
         is_name.then(|| source.short_name(row)).flatten()
@@ -91,12 +95,7 @@ pub(super) fn maxima(source: &dyn Source) -> Vec<u64> {
         Cell::Bool(_) => 1,
     };
     (0..source.columns().len())
-        .map(|column| {
-            (0..source.rows())
-                .map(|row| size(row, column))
-                .max()
-                .unwrap_or(0)
-        })
+        .map(|column| rows.iter().map(|&row| size(row, column)).max().unwrap_or(0))
         .collect()
 }
 
@@ -266,9 +265,11 @@ impl Table {
     pub(super) fn fold_or_up(&mut self) {
         let Some(row) = self.row() else { return };
         let is_root = self.root() == Some(row);
+        let key = self.source.key(row);
         if is_root {
             // It is all that is shown.
-        } else if self.filter.condition.is_none() && self.open.remove(&self.source.key(row)) {
+        } else if self.filter.condition.is_none() && self.open.contains(&key) {
+            Arc::make_mut(&mut self.open).remove(&key);
             self.refresh();
         } else if let Some(parent) = self.source.parent(row)
             && let Some(place) = self
@@ -286,7 +287,7 @@ impl Table {
             return;
         }
         if !self.is_open(row) {
-            self.open.insert(self.source.key(row));
+            Arc::make_mut(&mut self.open).insert(self.source.key(row));
             self.refresh();
         } else if self.cursor + 1 < self.order.len() {
             self.cursor += 1;
@@ -298,8 +299,10 @@ impl Table {
             return;
         };
         let key = self.source.key(row);
-        if !self.open.remove(&key) && !self.shape.below(row).is_empty() {
-            self.open.insert(key);
+        let is_foldable = !self.shape.below(row).is_empty();
+        let open = Arc::make_mut(&mut self.open);
+        if !open.remove(&key) && is_foldable {
+            open.insert(key);
         }
         self.refresh();
     }
@@ -315,7 +318,7 @@ impl Table {
             }
             let below = self.shape.below(row as usize);
             if !below.is_empty() {
-                self.open.insert(self.source.key(row as usize));
+                Arc::make_mut(&mut self.open).insert(self.source.key(row as usize));
                 pending.extend(below);
             }
         }

@@ -1,8 +1,12 @@
 //! Where the user is in a list, whatever its rows are numbered.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
 use super::Table;
 
-/// Row and scroll of a list, and the row that is shown as if it were all.
+/// Row, scroll and folds of a list, and the row that is shown as if it were all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListSpot {
     /// Key of the row under the cursor.
@@ -11,6 +15,8 @@ pub struct ListSpot {
     first: usize,
     /// Key of the row that is shown as if it were all.
     root: Option<u64>,
+    /// Keys of rows that are unfolded.
+    open: Arc<FxHashSet<u64>>,
 }
 
 impl Table {
@@ -21,6 +27,7 @@ impl Table {
             row: self.row().map(|row| self.source.key(row)),
             first: self.first,
             root: self.root.map(|row| self.source.key(row as usize)),
+            open: Arc::clone(&self.open),
         }
     }
 
@@ -35,8 +42,19 @@ impl Table {
             });
             self.set_root(found.map(|row| row as u32));
         }
-        if let Some(row) = spot.row {
-            self.select_first(&[row]);
+        if self.open != spot.open {
+            self.open = Arc::clone(&spot.open);
+            self.refresh();
+        }
+        if let Some(key) = spot.row {
+            let is_it = |&row: &u32| self.source.key(row as usize) == key;
+            match self.order.iter().position(is_it) {
+                // Nothing has to be unfolded for it.
+                Some(place) => (self.cursor, self.away) = (place, None),
+                None => {
+                    self.select_first(&[key]);
+                }
+            }
         }
         self.first = spot.first;
     }

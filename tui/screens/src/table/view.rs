@@ -14,6 +14,7 @@ use ratatui::style::Style;
 
 use super::{Kind, Table};
 use crate::format::{self, TimeUnit};
+use crate::names::fitting;
 use crate::theme::Theme;
 
 /// Names have this much room if they need it, or a quarter of a wide screen, however many columns
@@ -400,13 +401,14 @@ impl Table {
             Some(name) => printable(&name),
             None => plain(Kind::Name, cell, TimeUnit::Microseconds),
         };
-        let name = self.source.sign(row).to_owned() + &name + self.source.note(row);
+        let (sign, name) = (self.source.sign(row), name + self.source.note(row));
         if !self.source.is_tree() {
-            return format::left(&format::shorten_name(&name, width), width);
+            let room = width.saturating_sub(format::width(sign));
+            return format::left(&(sign.to_owned() + &fitting(&name, room)), width);
         }
         let above = self.root.map_or(0, |root| self.source.depth(root as usize));
         let depth = self.source.depth(row).saturating_sub(above);
-        let sign = match (
+        let fold = match (
             self.has_below(row),
             self.is_open(row) || self.filter.condition.is_some(),
         ) {
@@ -421,9 +423,9 @@ impl Table {
         } else {
             format::left(&format!("…{depth}"), most)
         };
-        let before = indent + sign;
+        let before = indent + fold + sign;
         let room = width.saturating_sub(format::width(&before));
-        format::left(&(before + &format::shorten_name(&name, room)), width)
+        format::left(&(before + &fitting(&name, room)), width)
     }
 }
 

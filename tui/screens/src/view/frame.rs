@@ -9,25 +9,19 @@ use crate::app::App;
 use crate::format::{self, bar, count, shorten, width};
 use crate::keys::{Action, Binding};
 use crate::overlay::{Overlay, Prompt};
-use crate::screens::SCREENS;
+use crate::screens::{Entry, SCREENS, ScreenId};
 use crate::theme::Theme;
 
 /// The names of the screens, that of the one shown in brackets.
 pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    // A digit, and a blank or bracket at each side.
-    let long: usize = SCREENS.iter().map(|entry| width(entry.name) + 3).sum();
-    let room = usize::from(area.width);
-    let short = long + 1 > room;
-    let after = if long + SCREENS.len() > room { "" } else { " " };
     let shown = app.screen();
+    let texts = tab_texts(shown, usize::from(area.width));
     let mut x = area.x;
     app.tabs.clear();
-    for (at, entry) in SCREENS.iter().enumerate() {
-        let name = if short { entry.short } else { entry.name };
-        let (text, style) = if entry.id == shown {
-            (format!("[{} {name}]", entry.digit), theme.tab_shown)
-        } else {
-            (format!(" {} {name}{after}", entry.digit), theme.tab)
+    for (at, (entry, text)) in SCREENS.iter().zip(texts).enumerate() {
+        let style = match entry.id == shown {
+            true => theme.tab_shown,
+            false => theme.tab,
         };
         let room = area.right().saturating_sub(x).into();
         let (end, _) = buf.set_stringn(x, area.y, text, room, style);
@@ -40,6 +34,41 @@ pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let x = area.right() - width(name) as u16;
         buf.set_stringn(x, area.y, name, room, theme.faint);
     }
+}
+
+/// How screens are named, and what follows the name of one that is not shown.
+type Naming = (fn(&Entry, bool) -> &'static str, &'static str);
+
+/// What is written for each screen: names as long as there is room for all, at least all digits.
+fn tab_texts(shown: ScreenId, room: usize) -> Vec<String> {
+    const NAMINGS: [Naming; 4] = [
+        (|entry, _| entry.name, " "),
+        (|entry, _| entry.name, ""),
+        (|entry, _| entry.short, ""),
+        (
+            |entry, is_shown| if is_shown { entry.short } else { "" },
+            "",
+        ),
+    ];
+    let texts = |(name, after): Naming| -> Vec<String> {
+        let text = |entry: &Entry| {
+            let is_shown = entry.id == shown;
+            let name = name(entry, is_shown);
+            let blank = if name.is_empty() { "" } else { " " };
+            match is_shown {
+                true => format!("[{}{blank}{name}]", entry.digit),
+                false => format!(" {}{blank}{name}{after}", entry.digit),
+            }
+        };
+        SCREENS.iter().map(text).collect()
+    };
+    let fits = |texts: &Vec<String>| texts.iter().map(|text| width(text)).sum::<usize>() < room;
+    let found = NAMINGS.into_iter().map(texts).find(fits);
+    let digit = |entry: &Entry| match entry.id == shown {
+        true => format!("[{}]", entry.digit),
+        false => entry.digit.to_string(),
+    };
+    found.unwrap_or_else(|| SCREENS.iter().map(digit).collect())
 }
 
 /// The trace, the filters that are on, what is shown of it.

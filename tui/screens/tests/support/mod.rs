@@ -80,8 +80,9 @@ pub(crate) fn mouse(app: &mut App, kind: MouseEventKind, column: u16, row: u16) 
 }
 
 /// What mice can do here.
-pub(crate) const MOUSE: [MouseEventKind; 5] = [
+pub(crate) const MOUSE: [MouseEventKind; 6] = [
     MouseEventKind::Down(MouseButton::Left),
+    MouseEventKind::Drag(MouseButton::Left),
     MouseEventKind::ScrollUp,
     MouseEventKind::ScrollDown,
     MouseEventKind::ScrollLeft,

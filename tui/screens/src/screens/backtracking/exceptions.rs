@@ -48,6 +48,13 @@ const COLUMNS: &[Column] = &[
     )
     .hidden(),
     Column::new(
+        "predicate",
+        "raised in",
+        Kind::Text,
+        "What raised them; the same as raised.",
+    )
+    .hidden(),
+    Column::new(
         "raised",
         "raised in",
         Kind::Name,
@@ -113,7 +120,7 @@ impl Source for Exceptions {
             "line" => Cell::Text(place),
             "stream" => integer(thrown.dearest.0.into()),
             "event" => integer(thrown.dearest.1),
-            "raised" => Cell::Text(self.analysis.predicate(thrown.raised)),
+            "raised" | "predicate" => Cell::Text(self.analysis.predicate(thrown.raised)),
             _ => Cell::Text(match thrown.caught {
                 Some(caught) => self.analysis.predicate(caught),
                 None => UNCAUGHT,

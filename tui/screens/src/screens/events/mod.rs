@@ -3,6 +3,7 @@
 //! Only some events around the cursor are held ([`list`]). What has to be looked for is looked for by threads
 //! ([`search`]): a key waits for them [a moment](PATIENCE), which mostly is enough, and then goes on.
 
+mod asked;
 mod jumps;
 mod list;
 pub(super) mod reader;
@@ -18,7 +19,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use portmortem_analyzer::Window;
-use portmortem_analyzer::condition::EventCondition;
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::timeline::Program;
 use portmortem_analyzer::trace::PredicateIndex;
@@ -33,6 +33,7 @@ use crate::analysis::AnalysisView;
 use crate::format::count;
 use crate::keys::{self, Action, Binding};
 use crate::theme::Theme;
+use asked::Asked;
 use jumps::{Jump, Then};
 use list::List;
 use reader::{Reader, Stacks};
@@ -91,6 +92,11 @@ struct Spot {
 /// What happens at a port, and not to the recording.
 fn is_port(event: Event) -> bool {
     matches!(event, Event::Call { .. } | Event::Tail { .. } | Event::Redo) || leaves(event)
+}
+
+/// What the program or the recorder says, whatever box is active.
+fn is_of_recording(event: Event) -> bool {
+    matches!(event, Event::Mark { .. } | Event::Pause | Event::Resume)
 }
 
 /// By which a box ends, for good or until it is re-entered.
@@ -378,7 +384,8 @@ impl Screen for Events {
     fn set_filter(&mut self, text: &str) {
         let text = text.trim();
         self.filter = text.to_owned();
-        let parsed = (!text.is_empty()).then(|| EventCondition::parse(text));
+        let trace = self.reader.as_ref().map(|reader| &*reader.analysis.trace);
+        let parsed = (!text.is_empty()).then(|| Asked::parse(text, trace));
         self.filter_error = None;
         let condition = match parsed {
             None => None,
@@ -410,7 +417,7 @@ impl Screen for Events {
     }
 
     fn filter_hint(&self) -> &'static str {
-        "a word, ~regex, or: port = fail and depth > 10"
+        "a word, ~regex, or: port = fail and took > 1ms"
     }
 
     fn show_event(&mut self, target: EventTarget) -> Effect {
@@ -489,6 +496,10 @@ impl Screen for Events {
             self.shift(0);
         }
         again
+    }
+
+    fn smallest(&self) -> (u16, u16) {
+        (30, 6)
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {

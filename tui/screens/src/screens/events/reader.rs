@@ -1,19 +1,20 @@
 //! What of a trace is read, and which of its events are listed.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::condition::EventCondition;
+use portmortem_analyzer::condition::ListedCondition;
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::moment::Stack;
-use portmortem_analyzer::tables::EventRow;
+use portmortem_analyzer::tables::{EventRow, SiteNames};
 use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::walk::{Step, Walk};
 use portmortem_tracer::format::Event;
 
-use super::leaves;
+use super::asked::Asked;
+use super::{is_of_recording, leaves};
 use crate::analysis::AnalysisView;
 
 /// Boxes of a stack that are kept to be shown or copied.
@@ -29,13 +30,6 @@ pub(in crate::screens) struct Reader {
     /// Its place in the trace.
     pub(in crate::screens) stream: usize,
     condition: Option<Arc<Asked>>,
-}
-
-/// A condition, and whether it is known that it holds for no event of the trace.
-#[derive(Debug)]
-struct Asked {
-    condition: EventCondition,
-    holds_nowhere: OnceLock<bool>,
 }
 
 /// The newest boxes of a stack that are not hidden, the newest first.
@@ -63,28 +57,26 @@ impl Reader {
         }
     }
 
-    pub(in crate::screens) fn set_condition(&mut self, condition: Option<EventCondition>) {
-        let asked = |condition| Asked {
-            condition,
-            holds_nowhere: OnceLock::new(),
-        };
-        self.condition = condition.map(asked).map(Arc::new);
+    pub(in crate::screens) fn set_condition(&mut self, condition: Option<Asked>) {
+        self.condition = condition.map(Arc::new);
+    }
+
+    /// The condition, if it depends on how boxes end or who called them, and what goals are called.
+    pub(in crate::screens) fn on_boxes(&self) -> Option<(&ListedCondition, &SiteNames)> {
+        self.condition.as_ref()?.on_boxes()
     }
 
     /// Whether the names of predicates and ports alone tell that no event is listed. That takes long if there are
     /// very many predicates.
     pub(in crate::screens) fn lists_nothing(&self) -> bool {
-        let Some(asked) = &self.condition else {
-            return false;
-        };
-        let holds_nowhere = || !asked.condition.may_hold(&self.analysis.trace);
-        *asked.holds_nowhere.get_or_init(holds_nowhere)
+        let asked = self.condition.as_ref();
+        asked.is_some_and(|asked| asked.holds_nowhere(&self.analysis.trace))
     }
 
     /// The same, if that was found out.
     pub(in crate::screens) fn is_known_to_list_nothing(&self) -> bool {
         let asked = self.condition.as_ref();
-        asked.is_some_and(|asked| asked.holds_nowhere.get() == Some(&true))
+        asked.is_some_and(|asked| asked.is_known_to_hold_nowhere())
     }
 
     pub(in crate::screens) fn info(&self) -> Option<&StreamInfo> {
@@ -123,23 +115,34 @@ impl Reader {
         !boxed.is_shown(&self.analysis.scope)
     }
 
-    /// Whether an event is listed: it is visible, and the condition holds.
+    /// Whether an event is listed: it is visible, the condition holds, and it is none of what is
+    /// left out, unless the condition asks for that by its name. What a condition on boxes says is
+    /// only known once they are read; here it may hold.
     pub(in crate::screens) fn lists(&self, step: &Step) -> bool {
-        self.is_visible(step)
-            && match (&self.condition, self.row(step)) {
-                (Some(asked), Some(row)) => asked.condition.holds(&row),
-                _ => true,
+        if !self.is_visible(step) {
+            return false;
+        }
+        let leaves_out = self.leaves_out(step);
+        match (&self.condition, self.row(step)) {
+            (Some(asked), Some(row)) => {
+                asked.may_hold(step, &row, true)
+                    && !(leaves_out && asked.may_hold(step, &row, false))
             }
+            _ => !leaves_out,
+        }
     }
 
     /// Whether it is not an event of a hidden box.
     pub(in crate::screens) fn is_visible(&self, step: &Step) -> bool {
         let hidden = step.of.is_some_and(|(of, _)| self.is_hidden(&of));
-        !hidden
-            || matches!(
-                step.event,
-                Event::Mark { .. } | Event::Pause | Event::Resume
-            )
+        !hidden || is_of_recording(step.event)
+    }
+
+    /// Whether it is an event of waiting, loading, memory management or set-up, which are left out
+    /// unless all is shown.
+    fn leaves_out(&self, step: &Step) -> bool {
+        let of = step.of.map(|(of, _)| of.predicate);
+        of.is_some_and(|of| self.analysis.leaves_out(of)) && !is_of_recording(step.event)
     }
 
     /// An event as a row of the table `events`.

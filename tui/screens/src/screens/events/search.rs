@@ -1,5 +1,7 @@
 //! Looking for events in a thread of its own: a stream may have a thousand million.
 
+mod boxes;
+
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -137,6 +139,9 @@ impl Search {
         total: u64,
         most: usize,
     ) -> Self {
+        if reader.on_boxes().is_some() {
+            return Self::by_boxes(reader, legs, most);
+        }
         let asked = reader.clone();
         let legs = legs.filter(move |_| !asked.lists_nothing());
         let wanted = Box::new(|reader: &Reader, step: &Step, _: &Moment| reader.lists(step));

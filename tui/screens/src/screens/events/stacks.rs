@@ -8,6 +8,7 @@ use super::reader::{Reader, Shown};
 use super::{Effect, Events};
 use crate::format::{count, counted, left, right, shorten, width};
 use crate::keys::Action;
+use crate::names::fitting;
 use crate::table::first_row;
 use crate::theme::Theme;
 
@@ -125,9 +126,9 @@ pub(super) fn draw(
     let visible = folded.iter().skip(first).take(shown);
     for (y, &(at, boxes)) in (area.y + 1..).zip(visible) {
         let (around, open) = &stack.newest[at];
-        let name = match (reader.analysis.predicate(open.predicate), boxes) {
-            (name, 1) => name.to_owned(),
-            (name, boxes) => format!("{name} ×{}", count(boxes as u64)),
+        let times = match boxes {
+            1 => String::new(),
+            boxes => format!(" ×{}", count(boxes as u64)),
         };
         let selected = cursor == Some(at);
         let (faint, text) = if selected {
@@ -138,7 +139,8 @@ pub(super) fn draw(
         let depth = right(&count(*around), depth_width);
         // The name comes first; what is said beside it takes the room that is left.
         let left_for_name = room.saturating_sub(depth_width + 1);
-        let name = shorten(&name, left_for_name);
+        let name = reader.analysis.predicate(open.predicate);
+        let name = fitting(name, left_for_name.saturating_sub(width(&times))) + &times;
         let beside = beside(open, left_for_name.saturating_sub(width(&name)));
         if selected {
             let line = " ".repeat(room);

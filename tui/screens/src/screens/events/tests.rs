@@ -4,6 +4,7 @@ mod listing;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
+use portmortem_analyzer::condition::EventCondition;
 use portmortem_analyzer::tables::EventRow;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::mapping::Mapping;

@@ -15,6 +15,7 @@ use super::stacks::{self, Part};
 use super::took::Known;
 use super::{Events, is_port};
 use crate::format::{count, counted, left, right, shorten, time, width};
+use crate::names::fitting;
 use crate::theme::Theme;
 
 /// Cells of a time, and of a port.
@@ -22,7 +23,15 @@ const TIME: usize = 9;
 const PORT: usize = 11;
 
 /// From so many cells on, it is said when each event was.
-const WIDE: usize = 90;
+const WIDE: usize = 94;
+
+/// On narrower lists these are left out, the first ones first: the time since the event before, the
+/// depth, the time that it took, the port.
+const NARROW: [usize; 4] = [72, 56, 48, 36];
+
+/// From so many cells on, boxes are beside the events, in so many of them at least.
+const SIDE_BY_SIDE: u16 = 120;
+const BESIDE: u16 = 35;
 
 /// Rows around those in sight that it is looked up for how long activations took.
 const AROUND: usize = 100;
@@ -143,7 +152,10 @@ struct Columns {
     number: usize,
     /// None where there is little room.
     seconds: Option<usize>,
-    depth: usize,
+    since: bool,
+    took: bool,
+    port: bool,
+    depth: Option<usize>,
 }
 
 impl Columns {
@@ -155,20 +167,32 @@ impl Columns {
         Self {
             number: count(reader.last()).len().max(6),
             seconds: (room >= WIDE).then(|| seconds(last).len()),
-            depth: count(deepest).len().max(5),
+            since: room >= NARROW[0],
+            depth: (room >= NARROW[1]).then(|| count(deepest).len().max(5)),
+            took: room >= NARROW[2],
+            port: room >= NARROW[3],
         }
     }
 
     fn heads(self) -> String {
-        let Self { number, depth, .. } = self;
-        let seconds = match self.seconds {
-            Some(width) => right("seconds", width + 1),
-            None => String::new(),
+        self.line(["event", "seconds", "Δ", "took", "port", "depth"])
+    }
+
+    /// Cells beside each other, as far as their columns are shown.
+    fn line(self, [number, seconds, since, took, port, depth]: [&str; 6]) -> String {
+        let mut line = right(number, self.number);
+        let mut add = |cell: Option<String>| {
+            if let Some(cell) = cell {
+                line += " ";
+                line += &cell;
+            }
         };
-        format!(
-            "{:>number$}{seconds} {:>TIME$} {:>TIME$} {:<PORT$} {:>depth$}",
-            "event", "Δ", "took", "port", "depth"
-        )
+        add(self.seconds.map(|width| right(seconds, width)));
+        add(self.since.then(|| right(since, TIME)));
+        add(self.took.then(|| right(took, TIME)));
+        add(self.port.then(|| left(port, PORT)));
+        add(self.depth.map(|width| right(depth, width)));
+        line
     }
 
     /// An event; `before` is the one in the row above, and `took` what is known of how long its activation took.
@@ -187,19 +211,15 @@ impl Columns {
             Some(Known::NotYet) => "…".to_owned(),
             Some(Known::No) => "–".to_owned(),
         };
-        let seconds = match self.seconds {
-            Some(width) => right(&seconds(since_start(reader, step)), width + 1),
-            None => String::new(),
-        };
         let depth = step.of.map_or_else(String::new, |(_, depth)| count(depth));
-        format!(
-            "{}{seconds} {} {} {} {}",
-            right(&count(step.number), self.number),
-            right(&since.unwrap_or_default(), TIME),
-            right(&took, TIME),
-            left(port(step.event), PORT),
-            right(&depth, self.depth)
-        )
+        self.line([
+            &count(step.number),
+            &seconds(since_start(reader, step)),
+            &since.unwrap_or_default(),
+            &took,
+            port(step.event),
+            &depth,
+        ])
     }
 }
 
@@ -211,8 +231,9 @@ fn seconds(ns: u64) -> String {
 impl Events {
     pub(super) fn draw_all(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let [mut list, mut stacks] = [area, area];
-        if area.width >= 120 {
-            list.width = area.width * 3 / 5;
+        if area.width >= SIDE_BY_SIDE {
+            // What fits without the boxes beside it fits with them.
+            list.width = (area.width * 3 / 5).max(SIDE_BY_SIDE - BESIDE);
             stacks.x += list.width + 1;
             stacks.width -= list.width + 1;
         } else {
@@ -322,7 +343,7 @@ impl Events {
                 .zip(outermost)
                 .map_or(0, |(depth, least)| depth - least);
             let indent = usize::try_from(inside * 2).unwrap_or(rest).min(rest / 2);
-            let text = shorten(&about(reader, step), rest - indent);
+            let text = fitting(&about(reader, step), rest - indent);
             let line = left(&format!("{head}{:indent$}{text}", ""), room);
             let style = if row == at && self.part == Part::Events {
                 theme.cursor
@@ -342,8 +363,14 @@ impl Events {
             "looking for events to list; Esc stops"
         } else if self.stopped {
             "no event to list was found before the search was stopped"
-        } else if self.reader.as_ref().is_some_and(Reader::lists_all) {
+        } else if self
+            .reader
+            .as_ref()
+            .is_none_or(|reader| reader.numbers().is_empty())
+        {
             "no events in this stream"
+        } else if self.reader.as_ref().is_some_and(Reader::lists_all) {
+            "only waiting, loading, collections and set-up in this stream; w shows them"
         } else if self
             .reader
             .as_ref()

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use super::layout::Placed;
 use super::tree::Measure;
 use super::{Flame, format};
+use crate::names::{fitting, without_module};
 use crate::table::first_row;
 use crate::theme::Theme;
 
@@ -136,14 +137,6 @@ fn draw_box(flame: &Flame, place: &Placed, y: u16, style: Style, buf: &mut Buffe
     buf.set_stringn(x, y, format::left(text, width), width, style);
 }
 
-/// `select/3` of `lists:select/3`.
-fn without_module(name: &str) -> &str {
-    match name.split_once(':') {
-        Some((module, name)) if !module.is_empty() && !module.starts_with('\'') => name,
-        _ => name,
-    }
-}
-
 /// A line about boxes below the area, and about what is folded.
 fn not_shown(flame: &Flame, deeper: usize, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let mut x = area.x + 1;
@@ -178,24 +171,39 @@ fn foot(flame: &Flame, area: Rect, buf: &mut Buffer, theme: &Theme) {
         Measure::Events => "events",
         _ => "inclusive",
     };
-    let mut line = vec![
-        Span::styled(format!(" {}", flame.name(flame.selected)), theme.subject),
-        Span::raw(format!(
+    let room = usize::from(area.width);
+    let mut line = Line::default();
+    let mut is_full = false;
+    let mut add = |text: String, style| {
+        // What would be cut is left out, and what comes after it; only the name is cut.
+        is_full |= line.width() + format::width(&text) > room;
+        if !is_full {
+            line.push_span(Span::styled(text, style));
+        }
+    };
+    add(
+        format!(
+            " {}",
+            fitting(flame.name(flame.selected), room.saturating_sub(1))
+        ),
+        theme.subject,
+    );
+    add(
+        format!(
             "  {sum} {} ({}% of {})",
             flame.size(total),
             share(total),
             flame.whole(whole)
-        )),
-    ];
+        ),
+        theme.text,
+    );
     if !flame.shape.inverted {
         let text = format!(", itself {} ({}%)", flame.size(own), share(own));
-        line.push(Span::raw(text));
+        add(text, theme.text);
     }
     if flame.root != 0 {
-        line.push(Span::styled(
-            format!("  zoomed into {}", flame.name(flame.root)),
-            theme.filter,
-        ));
+        let text = format!("  zoomed into {}", flame.name(flame.root));
+        add(text, theme.filter);
     }
-    buf.set_line(area.x, area.y, &Line::from(line), area.width);
+    buf.set_line(area.x, area.y, &line, area.width);
 }

@@ -21,8 +21,12 @@ const NEIGHBOURS: u16 = 8;
 /// A heading and three calls.
 const SLOWEST: u16 = 4;
 
-/// Width of a histogram.
+/// In less width there is no box.
+const PORT_WIDTH: u16 = 79;
+
+/// Width of a histogram, and the least one of the list of calls together with it.
 const HISTOGRAM: u16 = 34;
+const WITH_HISTOGRAM: u16 = 66;
 
 /// Where the parts are; those of no height are not drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,7 +73,9 @@ impl Areas {
             _ => height / 5,
         };
         let left = height.saturating_sub(source.min(height / 2) + slowest);
-        let ports = if left >= PORT_LINES + NEIGHBOURS {
+        let ports = if area.width < PORT_WIDTH {
+            0
+        } else if left >= PORT_LINES + NEIGHBOURS {
             PORT_LINES
         } else if contents.source == 0 && left >= PORT_LINES - 2 + NEIGHBOURS {
             PORT_LINES - 2
@@ -91,7 +97,11 @@ impl Areas {
     }
 
     fn with_calls(neighbours: Rect, ports: Rect, calls: Rect, source: Rect) -> Self {
-        let (slowest, histogram) = beside(calls, calls.width.saturating_sub(HISTOGRAM + 1));
+        let width = match calls.width {
+            ..WITH_HISTOGRAM => calls.width,
+            width => width - (HISTOGRAM + 1),
+        };
+        let (slowest, histogram) = beside(calls, width);
         Self {
             neighbours,
             ports,

@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 
 use super::listing::{GoalsOfLine, Listing, Row};
 use crate::analysis::AnalysisView;
-use crate::format::{bar, right, rounded, time, width};
+use crate::format::{bar, right, rounded, shorten, shorten_words, time, width};
 use crate::keys::Action;
 use crate::table::first_row;
 use crate::theme::Theme;
@@ -255,7 +255,8 @@ impl SourceView {
         }
         let room = usize::from(area.width);
         buf.set_style(Rect { height: 1, ..area }, theme.heading);
-        buf.set_stringn(area.x, area.y, self.heading(analysis), room, theme.heading);
+        let heading = shorten_words(&self.heading(analysis), room);
+        buf.set_stringn(area.x, area.y, heading, room, theme.heading);
         self.area = Rect {
             y: area.y + 1,
             height: area.height - 1,
@@ -281,9 +282,10 @@ impl SourceView {
             };
             let sign = if is_here { '>' } else { ' ' };
             let line = if row.is_figures {
+                let left = room.saturating_sub(widths.number + 2);
                 Line::from(vec![
                     Span::styled(format!("{sign}{}", " ".repeat(widths.number + 1)), style),
-                    Span::styled(row.text.clone(), theme.key),
+                    Span::styled(shorten_words(&row.text, left), theme.key),
                 ])
             } else {
                 let mut spans = vec![Span::styled(
@@ -296,7 +298,9 @@ impl SourceView {
                 }
                 let figures = self.figures(analysis, row.line, &widths);
                 spans.push(Span::styled(format!("{figures} "), theme.key));
-                spans.push(Span::styled(row.text.clone(), style));
+                let used: usize = spans.iter().map(Span::width).sum();
+                let text = shorten(&row.text, room.saturating_sub(used));
+                spans.push(Span::styled(text, style));
                 Line::from(spans)
             };
             buf.set_line(area.x, y, &line, area.width);

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::AnalysisView;
-use crate::format::{counted, shorten, time, width};
+use crate::format::{counted, shorten, shorten_words, time, width};
 use crate::theme::Theme;
 
 /// What is between facts on a line.
@@ -62,7 +62,8 @@ impl Summary {
             ("undone", remarks::undone(analysis)),
             (
                 "choicepoints never used",
-                remarks::unused_choicepoints(analysis),
+                // Those of a chain of last calls share one choicepoint.
+                remarks::unused_choicepoints(analysis).map(|text| text + " boxes"),
             ),
         ];
         let facts = facts.into_iter().filter_map(|(label, text)| {
@@ -102,6 +103,7 @@ impl Summary {
             if !line.spans.is_empty() {
                 line.push_span(Span::styled(BETWEEN, theme.faint));
             }
+            let left = room.saturating_sub(fact.width() - width(&fact.text));
             if !fact.label.is_empty() {
                 line.push_span(Span::styled(format!("{} ", fact.label), theme.key));
             }
@@ -110,7 +112,7 @@ impl Summary {
             } else {
                 theme.text
             };
-            line.push_span(Span::styled(shorten(&fact.text, room), style));
+            line.push_span(Span::styled(shorten_words(&fact.text, left), style));
         }
         lines.extend(path);
         lines

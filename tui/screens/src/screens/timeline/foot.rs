@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use super::runs::Shows;
 use super::{Timeline, format};
 use crate::analysis::AnalysisView;
+use crate::names::fitting;
 use crate::theme::Theme;
 
 impl Timeline {
@@ -48,6 +49,9 @@ impl Timeline {
             _ => vec![Span::styled(" not read yet", theme.faint)],
         };
         let mut line = Line::from(line);
+        if let Some(name) = line.spans.first_mut() {
+            name.content = fitting(&name.content, area.width.into()).into();
+        }
         let head = line.spans.first().map_or(0, Span::width);
         if let Some(rest) = line.spans.get_mut(1) {
             let room = usize::from(area.width).saturating_sub(head);

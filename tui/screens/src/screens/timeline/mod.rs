@@ -489,6 +489,30 @@ impl Screen for Timeline {
             && self.position.band == before.0.band
     }
 
+    /// Closer to what is there, or further away from it.
+    fn scroll(&mut self, x: u16, up: bool) -> Effect {
+        let Some(column) = self.column_of_cell(x) else {
+            return Effect::Done;
+        };
+        self.fresh = false;
+        self.go_to_column(column);
+        match up {
+            true => self.zoom_in(),
+            false => self.zoom_out(),
+        }
+    }
+
+    fn drag(&mut self, from: u16, to: u16) {
+        let ends = self.column_of_cell(from).zip(self.column_of_cell(to));
+        if let Some((from, to)) = ends {
+            let window = self.stretch(self.position.band);
+            self.range = MarkedRange {
+                from: Some(window.start_of(from.min(to))),
+                until: Some(window.start_of(from.max(to) + 1)),
+            };
+        }
+    }
+
     fn enter(&self) -> Action {
         Action::Zoom
     }

@@ -22,6 +22,14 @@ impl Timeline {
         self.position.cursor = self.stretch(self.position.band).start_of(column.min(last));
     }
 
+    /// The column that a cell of the screen is in, as it was drawn; `None` beside the boxes.
+    pub(super) fn column_of_cell(&self, x: u16) -> Option<u32> {
+        let (_, rows) = self.layout.bands.first()?;
+        (rows.x..rows.right())
+            .contains(&x)
+            .then(|| u32::from(x - rows.x))
+    }
+
     /// The least span: a tick for every column.
     pub(super) fn least(&self) -> u64 {
         u64::from(self.layout.width.max(2))

@@ -3,7 +3,6 @@
 
 use portmortem_analyzer::machine::WayOut;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Ended, Segment};
-use portmortem_analyzer::trace::names::qualifier;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -13,6 +12,7 @@ use super::layout::{FOOT, LANES};
 use super::pictures::Picture;
 use super::runs::{Run, Shows, runs};
 use super::{Timeline, format};
+use crate::names::without_module;
 use crate::theme::Theme;
 
 /// In less room nothing is drawn.
@@ -57,7 +57,14 @@ impl Timeline {
         }
         if area.width < LEAST_WIDTH || area.height < LEAST_HEIGHT {
             let text = "too little room for a timeline";
-            buf.set_stringn(area.x, area.y, text, area.width.into(), theme.faint);
+            let room = usize::from(area.width);
+            buf.set_stringn(
+                area.x,
+                area.y,
+                format::shorten(text, room),
+                room,
+                theme.faint,
+            );
             return;
         }
         self.lay_out(area);
@@ -305,7 +312,7 @@ impl Timeline {
                 // A letter or two say nothing.
                 let name = match width {
                     ..5 => "",
-                    _ => &self.box_name(segment.predicate),
+                    _ => self.box_name(segment.predicate),
                 };
                 let mut text = format!("{begin}{name}");
                 if idle && format::width(&text) < width {
@@ -325,14 +332,8 @@ impl Timeline {
     }
 
     /// A name without its module, where there is little room.
-    fn box_name(&self, predicate: u32) -> String {
-        let name = self.predicate_name(predicate);
-        let info = self
-            .analysis()
-            .and_then(|analysis| analysis.trace.predicates().get(predicate as usize));
-        let module = info.map(|info| qualifier(&info.declared.module));
-        let short = module.and_then(|module| name.strip_prefix(module.as_str()));
-        short.unwrap_or(name).trim_start().to_owned()
+    fn box_name(&self, predicate: u32) -> &str {
+        without_module(self.predicate_name(predicate))
     }
 
     pub(super) fn predicate_name(&self, predicate: u32) -> &str {

@@ -199,10 +199,6 @@ impl Screen for TraceScreen {
         }
     }
 
-    fn smallest(&self) -> (u16, u16) {
-        super::SMALLEST_LIST
-    }
-
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let names = self.parts().iter().map(|(_, name)| *name);
         let below = draw_parts(names, self.at(), area, buf, theme);

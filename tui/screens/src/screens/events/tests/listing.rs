@@ -65,7 +65,7 @@ fn a_search_can_be_stopped() {
     let (mut screen, _) = queens();
     screen.filter = "depth > 1000000".to_owned();
     let reader = screen.reader.as_mut().unwrap();
-    reader.set_condition(EventCondition::parse("depth > 1000000").ok());
+    reader.set_condition(Asked::parse("depth > 1000000", None).ok());
     let search = Search::start(
         reader,
         std::iter::repeat(Leg {
