@@ -118,7 +118,7 @@ step(E, E).";
         &found(from_root),
         "step/2 begins from the beginning in each round at line 7 of simplify/2",
     );
-    says(&one, "60 rounds of");
+    says(&one, "61 rounds of");
     says(&one, "had the same arguments as an earlier one");
     assert_eq!(one["certainty"], "likely");
     assert!(found(one_pass).is_empty());
