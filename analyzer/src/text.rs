@@ -8,6 +8,13 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// The text as HTML writes it, also in attributes.
+#[must_use]
+pub fn as_html(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace('"', "&quot;")
+}
+
 /// The text, or its beginning and `…` if it is wider than `width`.
 #[must_use]
 pub fn shorten(text: &str, width: usize) -> String {

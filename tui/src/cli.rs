@@ -17,7 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use tables::{ExportArgs, ExportFormat, QueryArgs, QueryFormat};
 
-pub(crate) use advise::{AdviseArgs, AdviseFormat};
+pub(crate) use advise::{AdviseArgs, AdviseFormat, USUAL_LEAST};
 pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};

@@ -78,7 +78,7 @@ impl<'e, 'a> Copying<'e, 'a> {
         let Some(given) = self.figures.arguments.get(usize::from(self.given) - 1) else {
             return false;
         };
-        let before = given.cells_in / given.bound_in.max(1);
+        let before = given.mean_in();
         let made = self.pair.made / self.pair.exits.max(1);
         PARTS_OF_TEXTS.contains(pair) && made >= before / 4 * 3
     }

@@ -225,19 +225,6 @@ impl<'a> Evidence<'a> {
         is_foreign.then_some(info.declared.name.as_str())
     }
 
-    /// Of calls of a goal whose arguments are known: how many there are, and how many of them are
-    /// the same as an earlier one at most, for each of their arguments was a value before. `None`
-    /// if none is known.
-    pub(super) fn calls_again(&self, site: &Site) -> Option<(u64, u64)> {
-        let goals = &self.analysis.values().goals;
-        let values = goals.get(&(site.callee, site.site))?;
-        // What is not ground, or not known, has no values to tell apart.
-        let distinct = values.arguments.iter().map(|one| one.distinct_in).max()?;
-        let is_known = values.arguments.iter().any(|one| one.distinct_in > 0)
-            && values.arguments.iter().all(|one| one.unknown_in == 0);
-        is_known.then(|| (values.calls, values.calls.saturating_sub(distinct)))
-    }
-
     /// The figures of a predicate.
     pub(super) fn figures(&self, predicate: PredicateIndex) -> &'a PredicateFigures {
         &self.analysis.profile.predicates[predicate as usize]
@@ -374,14 +361,6 @@ pub(super) fn reached<C: Iterator<Item = PredicateIndex>>(
 /// more in vain, and what has no arguments, such as `repeat/0`, gives nothing.
 pub(super) fn generates(goal: &Site) -> bool {
     goal.has_arguments() && goal.figures.exits() >= goal.figures.calls.saturating_mul(2)
-}
-
-/// At least so many of a hundred calls that are known must be as an earlier one was.
-const LEAST_SHARE: u64 = 20;
-
-/// Whether `again` of `known` calls are many.
-pub(super) fn is_often(known: u64, again: u64) -> bool {
-    again > 0 && again >= known * LEAST_SHARE / 100
 }
 
 /// A share in whole percent for people: "99 %", "more than 99 %".

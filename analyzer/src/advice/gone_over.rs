@@ -52,7 +52,7 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
     };
     let (&(given, _), pair) = values.pairs.iter().find(|(_, pair)| goes_on(pair))?;
     let data = values.arguments.get(usize::from(given) - 1)?;
-    let mean = data.cells_in / data.bound_in.max(1);
+    let mean = data.mean_in();
     let least_cells = match is_leaf {
         true => LEAF_CELLS,
         false => LARGE.into(),

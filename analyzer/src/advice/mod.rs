@@ -3,6 +3,7 @@
 //! A cause that is looked for is a file here. It reads figures that were made already and gives findings, and knows nothing of the others.
 //! What a finding costs is time that a change of the program may save, no more; findings overlap, so their costs do not sum to anything.
 
+mod again;
 mod built_ins;
 mod change;
 mod chr_scans;

@@ -1,7 +1,8 @@
 //! Files that are opened again and again to write into them.
 
-use super::evidence::{Evidence, is_often, part_of};
-use super::{Cause, Certainty, Finding, Need, source};
+use super::again::Again;
+use super::evidence::{Evidence, part_of};
+use super::{Cause, Finding, source};
 use crate::tables::Site;
 use crate::text::count;
 
@@ -35,46 +36,29 @@ fn finding(evidence: &Evidence, opening: &Site, goals: &[Site]) -> Option<Findin
         sum.saturating_add(goal.figures.served_work_ticks)
     });
     let (name, calls) = (evidence.name(opening.callee), opening.figures.calls);
-    let (again, which, certainty, needs) = match evidence.calls_again(opening) {
-        Some((known, again)) if !is_often(known, again) => return None,
-        Some((known, again)) => (
-            part_of(calls, again, known),
-            format!(
-                "Of {} calls that were looked at, {} at most opened a file that was opened before.",
-                count(known),
-                count(again)
-            ),
-            Certainty::Likely,
-            Vec::new(),
-        ),
-        None => (
-            calls - 1,
-            "Which file it was, the trace does not say.".to_owned(),
-            Certainty::ToCheck,
-            vec![Need::Values(name.to_owned())],
-        ),
-    };
+    let again = Again::of(evidence, opening, "opened", "file")?;
     Some(Finding {
         cause: Cause::OpenedAgain,
         place: evidence.place_of(opening),
-        cost_ticks: part_of(served, again, calls),
-        certainty,
+        cost_ticks: part_of(served, again.calls, calls),
+        certainty: again.certainty,
         title: format!(
             "{name} opens a file {} times {} to write into it",
             count(calls),
             evidence.at(opening)
         ),
         evidence: format!(
-            "{name} {} was called {} times; to open and to close took {}, {} each time. {which}",
+            "{name} {} was called {} times; to open and to close took {}, {} each time. {}",
             evidence.at(opening),
             count(calls),
             evidence.time(served),
             evidence.time(served / calls.max(1)),
+            again.text,
         ),
         remedy: "if it is the same file, open it once, keep the stream, and close it at the end; flush_output/1 where others must see \
                  each line at once."
             .to_owned(),
         predicates: vec![opening.callee],
-        needs,
+        needs: again.needs,
     })
 }

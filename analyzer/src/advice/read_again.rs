@@ -1,7 +1,8 @@
 //! Files that are read, and texts that are parsed, again and again.
 
-use super::evidence::{Evidence, is_often, part_of};
-use super::{Cause, Certainty, Finding, Need, source};
+use super::again::Again;
+use super::evidence::{Evidence, part_of};
+use super::{Cause, Finding, source};
 use crate::tables::Site;
 use crate::text::count;
 use crate::trace::PredicateIndex;
@@ -75,30 +76,12 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         () => return None,
     };
     let (name, calls) = (evidence.name(site.callee), site.figures.calls);
-    let (again, which, certainty, needs) = match evidence.calls_again(site) {
-        Some((known, again)) if !is_often(known, again) => return None,
-        Some((known, again)) => (
-            part_of(calls, again, known),
-            format!(
-                "Of {} calls that were looked at, {} at most read a {what} that was read before.",
-                count(known),
-                count(again)
-            ),
-            Certainty::Likely,
-            Vec::new(),
-        ),
-        None => (
-            calls - 1,
-            format!("Which {what} it was, the trace does not say."),
-            Certainty::ToCheck,
-            vec![Need::Values(name.to_owned())],
-        ),
-    };
+    let again = Again::of(evidence, site, "read", what)?;
     Some(Finding {
         cause: Cause::ReadAgain,
         place: evidence.place_of(site),
-        cost_ticks: part_of(served, again, calls),
-        certainty,
+        cost_ticks: part_of(served, again.calls, calls),
+        certainty: again.certainty,
         title: format!(
             "{name} {} a {what} {} times {}",
             if reader.is_some() { "opens" } else { "reads" },
@@ -106,7 +89,7 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
             evidence.at(site)
         ),
         evidence: format!(
-            "{name} {} was called {} times{} took {}, {} a call. {which}",
+            "{name} {} was called {} times{} took {}, {} a call. {}",
             evidence.at(site),
             count(calls),
             match reader {
@@ -115,9 +98,10 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
             },
             evidence.time(served),
             evidence.time(served / calls.max(1)),
+            again.text,
         ),
         remedy: remedy.to_owned(),
         predicates: vec![site.callee],
-        needs,
+        needs: again.needs,
     })
 }

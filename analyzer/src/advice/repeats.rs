@@ -13,7 +13,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     recorded
         .filter_map(|(&predicate, arguments)| {
             let figures = evidence.figures(predicate);
-            let repeated = arguments.hashed.saturating_sub(arguments.distinct);
+            let repeated = arguments.repeated();
             if arguments.cut_short || repeated < figures.calls / 100 * LEAST_SHARE || repeated == 0 {
                 return None;
             }

@@ -42,7 +42,7 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
     let name = evidence.name(site.callee);
     let arguments = evidence.analysis.arguments().get(&site.callee);
     let known = arguments.filter(|one| one.hashed > 0 && !one.cut_short);
-    let known = known.map(|one| (one.hashed, one.hashed.saturating_sub(one.distinct)));
+    let known = known.map(|one| (one.hashed, one.repeated()));
     let served = site.figures.served_work_ticks;
     let (cost_ticks, which, certainty, needs) = match known {
         Some((calls, again)) if again < calls / 100 * LEAST_AGAIN => return None,

@@ -2,6 +2,7 @@
 
 use super::evidence::Evidence;
 use super::{Cause, Certainty, Finding};
+use crate::figures::values::ArgumentValues;
 use crate::text::count;
 
 /// Fewer calls say little.
@@ -18,12 +19,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             return None;
         }
         let values = evidence.analysis.values().of(predicate)?;
-        let cells = |bound: u64, cells: u64| cells.checked_div(bound).unwrap_or(0);
-        let means = values
-            .arguments
-            .iter()
-            .map(|one| cells(one.bound_in, one.cells_in));
-        let mean = means.sum::<u64>();
+        let mean: u64 = values.arguments.iter().map(ArgumentValues::mean_in).sum();
         if values.calls < LEAST || mean < LEAST_CELLS {
             return None;
         }

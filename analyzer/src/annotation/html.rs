@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{SourceFile, SourceLine, file_shares, predicate_line};
 use crate::Analysis;
-use crate::text::{TimeUnit, count, counted, percent};
+use crate::text::{TimeUnit, as_html, count, counted, percent};
 use crate::trace::names::printable;
 
 /// Lines are the warmer, the more time was served there; the share is `--heat`, from 0 to 1.
@@ -28,20 +28,20 @@ td.line { opacity: 0.6; }
 pub fn write(analysis: &Analysis, files: &[&SourceFile], out: &mut dyn Write) -> io::Result<()> {
     let total = analysis.work(None).ticks;
     let unit = TimeUnit::for_longest(analysis.ns(total));
-    let title = text(&printable(&analysis.name));
+    let title = as_html(&printable(&analysis.name));
     let command = printable(&analysis.trace.header().command.join(" "));
     write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
          </head>\n<body>\n<h1>{title}</h1>\n<p>{}: {}, {} of work. Times are of work, as recorded. \
          A line has the time served by the predicates that its goals called.</p>\n",
-        text(&command),
+        as_html(&command),
         counted(analysis.events(), "event", "events"),
         unit.with_unit(analysis.ns(total)),
     )?;
     let filters = analysis.filters.filters().iter();
     for label in filters.map(|filter| filter.label(&analysis.trace)) {
-        writeln!(out, "<p>{}</p>", text(&label))?;
+        writeln!(out, "<p>{}</p>", as_html(&label))?;
     }
     if files.len() > 1 {
         writeln!(out, "<ul>")?;
@@ -59,7 +59,11 @@ pub fn write(analysis: &Analysis, files: &[&SourceFile], out: &mut dyn Write) ->
         )?;
         let annotated = source.annotated(analysis);
         if let Some(remark) = &annotated.remark {
-            writeln!(out, "<p class=\"remark\">{}</p>", text(&printable(remark)))?;
+            writeln!(
+                out,
+                "<p class=\"remark\">{}</p>",
+                as_html(&printable(remark))
+            )?;
         }
         writeln!(
             out,
@@ -78,7 +82,7 @@ pub fn write(analysis: &Analysis, files: &[&SourceFile], out: &mut dyn Write) ->
 /// The name of a file and the time of its predicates.
 fn heading(analysis: &Analysis, source: &SourceFile) -> String {
     let shares = file_shares(analysis, source);
-    text(&format!("{}: {shares}", printable(source.file)))
+    as_html(&format!("{}: {shares}", printable(source.file)))
 }
 
 fn row(
@@ -89,7 +93,7 @@ fn row(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for &predicate in &line.predicates {
-        let figures = text(&predicate_line(analysis, predicate));
+        let figures = as_html(&predicate_line(analysis, predicate));
         writeln!(
             out,
             "<tr class=\"predicate\"><td colspan=\"8\">{figures}</td></tr>"
@@ -113,15 +117,9 @@ fn row(
         }
         None => write!(out, "<tr>{}", "<td></td>".repeat(6))?,
     }
-    let (number, source) = (line.number, text(&line.text));
+    let (number, source) = (line.number, as_html(&line.text));
     writeln!(
         out,
         "<td class=\"line\">{number}</td><td>{source}</td></tr>"
     )
-}
-
-/// As HTML writes it.
-fn text(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('>', "&gt;").replace('"', "&quot;")
 }

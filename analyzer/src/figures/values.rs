@@ -132,6 +132,12 @@ impl ValueFigures {
 }
 
 impl ArgumentValues {
+    /// Cells of it in the calls in which it was bound, in the mean.
+    #[must_use]
+    pub fn mean_in(&self) -> u64 {
+        self.cells_in / self.bound_in.max(1)
+    }
+
     fn add(&mut self, more: &Self) {
         if more.bound_in > 0 {
             self.least_in = match self.bound_in {

@@ -5,6 +5,8 @@
 //! outermost box of its own is open. Where nothing is recorded for long, the time is divided, and
 //! the part with the most recorded time counts.
 
+use std::ops::Range;
+
 use crate::figures::StreamFigures;
 use crate::machine::Class;
 use crate::trace::{BoxKind, PredicateIndex, StreamInfo, Trace};
@@ -92,6 +94,13 @@ impl Program {
             until: part.until,
             first_events: begins.iter().map(first_event).collect(),
         })
+    }
+
+    /// The part of a range of ticks that it runs in; `None` if that is empty.
+    #[must_use]
+    pub fn within(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        let inside = self.from.max(range.start)..self.until.min(range.end);
+        (!inside.is_empty()).then_some(inside)
     }
 }
 

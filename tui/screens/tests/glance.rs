@@ -16,7 +16,7 @@ use portmortem_analyzer::trace::Trace;
 use portmortem_screens::screens::{SCREENS, ScreenId};
 use portmortem_screens::{App, ThemeName};
 use ratatui::crossterm::event::{MouseButton, MouseEventKind};
-use support::{app, key, keys, made, mouse, picture, sample, text, watchdog};
+use support::{app, keys, made, mouse, picture, sample, text, watchdog};
 
 fn open(path: &Path) -> App {
     watchdog::begin(&path.display().to_string());
@@ -140,19 +140,6 @@ fn folds_are_part_of_the_way_back() {
     assert_eq!(shown(&mut app), unfolded);
     keys(&mut app, "esc");
     assert_eq!(shown(&mut app), folded);
-}
-
-/// Which of both is quicker nobody knows; that the key is quicker at least once is certain enough.
-#[test]
-fn what_a_key_gives_up_it_says() {
-    let is_said = || {
-        let mut app = open(&made::program());
-        app.key(&key("v"));
-        app.key(&key("down"));
-        let shown = text(&picture(&mut app, 120, 30));
-        shown.contains("stopped: the slowest call")
-    };
-    assert!((0..20).any(|_| is_said()));
 }
 
 /// All screens can be clicked on.

@@ -10,6 +10,9 @@ use portmortem_analyzer::advice::{Cause, Ignored};
 
 use super::{ScopeArgs, parse_percent};
 
+/// Findings that cost a smaller share are left out unless another one is asked for, in percent.
+pub(crate) const USUAL_LEAST: f64 = 2.0;
+
 /// `portmortem advise`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -35,7 +38,7 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "trace", value_parser = ByName(Cause::named))]
     pub(crate) explain: Option<Cause>,
     /// Findings that cost a smaller share of the time are left out, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = USUAL_LEAST, value_parser = parse_percent)]
     pub(crate) least: f64,
     /// How many findings to show
     #[arg(long, value_name = "N", default_value_t = 5)]

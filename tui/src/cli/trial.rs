@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{AdviseFormat, ProgramArgs, parse_percent};
+use super::{AdviseFormat, ProgramArgs, USUAL_LEAST, parse_percent};
 
 /// How a program runs that is tried.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub(crate) struct TrialArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) time_limit: u64,
     /// Findings that cost a smaller share of the time are left out, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = USUAL_LEAST, value_parser = parse_percent)]
     pub(crate) least: f64,
     /// Tell also of findings without a change that can be tried, and why
     #[arg(long)]

@@ -17,11 +17,12 @@ use std::io::{self, Write};
 
 use portmortem_analyzer::advice::{Finding, findings};
 use portmortem_analyzer::export::json::Escaped;
-use portmortem_analyzer::text::percent;
+use portmortem_analyzer::text::{as_html, percent};
 use portmortem_analyzer::{Analysis, Progress};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::cli::USUAL_LEAST;
 use crate::report;
 use calls::Calls;
 use flame::Flame;
@@ -48,9 +49,6 @@ const SCRIPTS: [&str; 9] = [
     include_str!("web/source.js"),
     include_str!("web/start.js"),
 ];
-
-/// Findings that cost a smaller share of the work, in percent, are left out, as in `advise`.
-const LEAST: f64 = 2.0;
 
 /// More findings than these are only counted.
 const MOST_FINDINGS: usize = 8;
@@ -114,7 +112,7 @@ impl Page {
         for (at, part) in FRAME.split("%%").enumerate() {
             match part {
                 _ if at % 2 == 0 => out.write_all(part.as_bytes())?,
-                "title" => out.write_all(as_text(&self.head.title).as_bytes())?,
+                "title" => out.write_all(as_html(&self.head.title).as_bytes())?,
                 "style" => out.write_all(STYLE.as_bytes())?,
                 "data" => out.write_all(self.json()?.as_bytes())?,
                 _ => SCRIPTS
@@ -136,15 +134,9 @@ impl Page {
     }
 }
 
-/// As HTML writes it.
-fn as_text(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('>', "&gt;")
-}
-
 /// What `advise` says.
 fn advice(analysis: &Analysis) -> Advice {
-    let found = findings(analysis, LEAST);
+    let found = findings(analysis, USUAL_LEAST);
     let work = analysis.whole().work_ticks;
     let object = |finding: &Finding| {
         let mut object = report::finding_object(analysis, finding);

@@ -28,7 +28,7 @@ const MOST_BESIDE: u64 = 20_000_000;
 const STEPS: u64 = 4;
 
 /// No box was at that depth.
-const NOBODY: i64 = -1;
+const NO_BOX: i64 = -1;
 /// It is not known which box was there: events were lost, or too many predicates were there.
 const UNKNOWN: i64 = -2;
 
@@ -122,8 +122,8 @@ fn range(analysis: &Analysis, streams: &[usize]) -> Range<u64> {
         return whole;
     }
     let program = Program::of(&analysis.trace, &analysis.profile.streams);
-    let inside = program.map(|program| program.from.max(whole.start)..program.until.min(whole.end));
-    inside.filter(|inside| !inside.is_empty()).unwrap_or(whole)
+    let inside = program.and_then(|program| program.within(&whole));
+    inside.unwrap_or(whole)
 }
 
 /// What a stream did: from slices of an index if there are some, else from its events.
@@ -188,7 +188,7 @@ fn value(cell: &Cell, length: u64, names: &mut Names) -> i64 {
     let longest = cell.longest.map(|(predicate, _)| predicate);
     let predicate = longest.or_else(|| cell.first.map(|first| first.predicate));
     let Some(predicate) = predicate.filter(|_| cell.segments > 0) else {
-        return NOBODY;
+        return NO_BOX;
     };
     let steps = (u128::from(cell.ticks) * u128::from(STEPS)).div_ceil(u128::from(length));
     let steps = (steps as u64).clamp(1, STEPS);

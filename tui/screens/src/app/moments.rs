@@ -169,3 +169,36 @@ impl App {
         self.analysis.as_ref()?.calls_share()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use portmortem_analyzer::Filters;
+    use portmortem_analyzer::trace::Trace;
+
+    use super::*;
+    use crate::keys;
+    use crate::theme::ThemeName;
+
+    /// Whatever the thread that looks for it has found by then.
+    #[test]
+    fn what_a_key_gives_up_it_says() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/queens.pmt");
+        let trace = Trace::open(&path).unwrap();
+        let app = App::new(trace, &path, ThemeName::Dark, Filters::default());
+        let mut app = app.without_sources();
+        app.wait();
+        for name in ["down", "esc"] {
+            app.slowest_of = Some(SlowestOf {
+                predicate: 0,
+                calls: Wanted::default(),
+                compares: false,
+            });
+            app.key(&keys::key(name).unwrap());
+            let said = app.message().unwrap();
+            assert!(said.starts_with("stopped: the slowest call"), "{said}");
+            assert!(app.slowest_of.is_none());
+        }
+    }
+}

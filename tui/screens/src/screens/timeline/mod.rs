@@ -130,11 +130,11 @@ fn program(analysis: &AnalysisView, whole: View) -> View {
         return whole;
     }
     let program = Program::of(&analysis.trace, &analysis.profile.streams);
-    let inside = program.map(|program| View {
-        from: program.from.max(whole.from),
-        to: program.until.min(whole.to),
-    });
-    inside.filter(|inside| inside.span() > 0).unwrap_or(whole)
+    let inside = program.and_then(|program| program.within(&(whole.from..whole.to)));
+    inside.map_or(whole, |inside| View {
+        from: inside.start,
+        to: inside.end,
+    })
 }
 
 const NAME: &[Field] = &[Field {

@@ -17,7 +17,7 @@ use crate::worker::{Task, Worker};
 /// Events that are looked at first on the way back.
 const FIRST: u64 = 4000;
 
-/// A condition, as long as somebody wants to know.
+/// A condition, while the task that looks for events is wanted.
 struct While<'t> {
     condition: &'t ListedCondition,
     task: &'t Task<Found>,
