@@ -202,3 +202,35 @@ look(N, [_|Xs], X) :- M is N-1, look(M, Xs, X).
     let remedy = library["remedy"].as_str().unwrap();
     assert!(remedy.contains("use arg/3"), "{remedy}");
 }
+
+/// What was paid so far has tables of its own; what is still to be paid has not.
+#[test]
+fn a_sum_among_the_arguments_of_a_table() {
+    let program = |best: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+{best}
+way(N, M, 1) :- M is N+1.
+way(N, M, C) :- M is N+2, C is N mod 5.
+"
+        )
+    };
+    let carried = "\
+:- table best/3.
+main :- best(1, 0, B), print(B), nl.
+best(N, Sum, Sum) :- N > 40.
+best(N, Sum, B) :- N =< 40, findall(X, (way(N, M, C), S is Sum+C, best(M, S, X)), Xs), min_list(Xs, B).";
+    let added = "\
+:- table best/2.
+main :- forall(between(1, 200, N), best(N, _)), best(1, B), print(B), nl.
+best(N, 0) :- N > 240.
+best(N, B) :- N =< 240, findall(X, (way(N, M, C), best(M, X0), X is X0+C), Xs), min_list(Xs, B).";
+    let found = |best: &str| advise::found(&program(best), &[], "sums-in-tables");
+    let one = only(
+        &found(carried),
+        "argument 2 of best/3 only carries a sum, and has tables of its own",
+    );
+    says(&one, "is computed with and handed on, and decides nothing");
+    assert!(found(added).is_empty());
+}

@@ -264,3 +264,25 @@ at(Of, I, X) :- nb_getval(Of, T), arg(I, T, X).";
     says(&one, "goes through all of its arguments to find its table");
     assert!(found_in(&program(places, "common(1, 1, N)")).is_empty());
 }
+
+/// Exact fractions grow in each step; rounded ones do not.
+#[test]
+fn numbers_that_grow_long() {
+    let program = |step: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- F is 1 + 7 rdiv 1200, debt(600, F, 1000).
+debt(0, _, D) :- !, X is float(D), print(X), nl.
+debt(N, F, D0) :- D is {step}, M is N-1, debt(M, F, D).
+"
+        )
+    };
+    let found_in = |step: &str| found(&program(step), &["debt/3"], "long-numbers");
+    let one = only(
+        &found_in("D0*F - 8"),
+        "numbers in argument 3 of debt/3 grow long",
+    );
+    says(&one, "debt/3 computes with argument 3, which had 1 to ");
+    assert!(found_in("round(D0*F*100) rdiv 100 - 8").is_empty());
+}

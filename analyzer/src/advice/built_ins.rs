@@ -275,6 +275,19 @@ const ALL: &[BuiltIn] = &[
         instead: "do it once for each document, and keep what came out.",
     },
     BuiltIn {
+        names: "alarm alarm_at call_with_depth_limit call_with_inference_limit call_with_time_limit \
+                remove_alarm",
+        does: "sets a limit or an alarm, which another thread watches, and takes it off",
+        instead: "set one limit around the whole loop; or look at the time (get_time/1) or at a count in each round, and end \
+                  the loop where it is over.",
+    },
+    BuiltIn {
+        names: "indomain label labeling",
+        does: "tries one value after the other, and each wakes the constraints of its variable",
+        instead: "post all constraints of these variables before the first of them gets a value, and give all of them values in one \
+                  goal behind that (labeling([ff], Vars)): what is posted later only rejects what was tried.",
+    },
+    BuiltIn {
         names: "#= #< #> #=< #>= #\\= sum scalar_product all_different all_distinct tuples_in \
                 element global_cardinality circuit in ins",
         does: "posts a constraint, or wakes those of its variables",

@@ -6,10 +6,12 @@ use std::ops::Range;
 mod loops;
 mod powers;
 mod recursion;
+mod sums;
 mod uses;
 
 pub(super) use powers::{Power, powers};
 pub(super) use recursion::goes_along_list;
+pub(super) use sums::{computed_with, sums};
 
 /// A piece of the text that is neither layout nor a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

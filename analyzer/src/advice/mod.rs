@@ -29,6 +29,7 @@ mod growing;
 mod hottest;
 mod ignored;
 mod labelled_first;
+mod long_numbers;
 mod many_tables;
 mod may_repeat;
 mod opened_again;
@@ -41,6 +42,7 @@ mod rounds;
 mod source;
 mod suspects;
 mod table_keys;
+mod table_sums;
 #[cfg(test)]
 mod tests;
 mod to_and_fro;
@@ -93,6 +95,8 @@ pub enum Cause {
     ManyTables,
     /// A tabled predicate is called with large terms.
     TableKeys,
+    /// An argument of a tabled predicate carries a sum.
+    SumsInTables,
     /// Calls may repeat one another; the trace does not say whether they do.
     MayRepeat,
     /// All solutions are collected to see whether there is one.
@@ -117,6 +121,8 @@ pub enum Cause {
     UnprintedText,
     /// A large power is computed as a whole, and reduced then.
     PowerModulo,
+    /// Numbers grow long in a loop.
+    LongNumbers,
     /// Constraint variables are given values before the constraints are posted.
     LabelledFirst,
     /// Constraint variables are given values in the order in which they are written.
@@ -131,7 +137,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 32] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -145,6 +151,7 @@ impl Cause {
         Self::ToAndFro,
         Self::ManyTables,
         Self::TableKeys,
+        Self::SumsInTables,
         Self::MayRepeat,
         Self::CollectedToTest,
         Self::CollectedForFirst,
@@ -157,6 +164,7 @@ impl Cause {
         Self::ComputedInComparison,
         Self::UnprintedText,
         Self::PowerModulo,
+        Self::LongNumbers,
         Self::LabelledFirst,
         Self::VariableOrder,
         Self::CreepingPropagation,
@@ -181,6 +189,7 @@ impl Cause {
             Self::ToAndFro => "to-and-fro",
             Self::ManyTables => "many-tables",
             Self::TableKeys => "table-keys",
+            Self::SumsInTables => "sums-in-tables",
             Self::MayRepeat => "may-repeat",
             Self::CollectedToTest => "collected-to-test",
             Self::CollectedForFirst => "collected-for-first",
@@ -193,6 +202,7 @@ impl Cause {
             Self::ComputedInComparison => "computed-in-comparison",
             Self::UnprintedText => "unprinted-text",
             Self::PowerModulo => "power-modulo",
+            Self::LongNumbers => "long-numbers",
             Self::LabelledFirst => "labelled-first",
             Self::VariableOrder => "variable-order",
             Self::CreepingPropagation => "creeping-propagation",
@@ -353,7 +363,7 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 32] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 34] = [
         chr_scans::find,
         collected::find,
         comparisons::find,
@@ -371,6 +381,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         growing::find,
         hottest::find,
         labelled_first::find,
+        long_numbers::find,
         many_tables::find,
         may_repeat::find,
         power_modulo::find,
@@ -380,6 +391,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         repeats::find,
         rounds::find,
         table_keys::find,
+        table_sums::find,
         to_and_fro::find,
         unprinted_text::find,
         useless_argument::find,

@@ -17,6 +17,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::ToAndFro => include_str!("../../../docs/advice/to-and-fro.md"),
         Cause::ManyTables => include_str!("../../../docs/advice/many-tables.md"),
         Cause::TableKeys => include_str!("../../../docs/advice/table-keys.md"),
+        Cause::SumsInTables => include_str!("../../../docs/advice/sums-in-tables.md"),
         Cause::MayRepeat => include_str!("../../../docs/advice/may-repeat.md"),
         Cause::CollectedToTest => include_str!("../../../docs/advice/collected-to-test.md"),
         Cause::CollectedForFirst => include_str!("../../../docs/advice/collected-for-first.md"),
@@ -31,6 +32,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         }
         Cause::UnprintedText => include_str!("../../../docs/advice/unprinted-text.md"),
         Cause::PowerModulo => include_str!("../../../docs/advice/power-modulo.md"),
+        Cause::LongNumbers => include_str!("../../../docs/advice/long-numbers.md"),
         Cause::LabelledFirst => include_str!("../../../docs/advice/labelled-first.md"),
         Cause::VariableOrder => include_str!("../../../docs/advice/variable-order.md"),
         Cause::CreepingPropagation => include_str!("../../../docs/advice/creeping-propagation.md"),
