@@ -163,7 +163,8 @@ impl Analysis {
         so_far: &SoFar,
         progress: &Progress,
     ) -> Option<Self> {
-        if trace.end().is_some() || !filters.is_everything() {
+        let goes_on = trace.end().is_none() && filters.is_everything();
+        if !goes_on || index::is_folded(&trace, path) {
             return Self::explored(trace, path, filters, progress);
         }
         let options = ReplayOptions {
@@ -222,10 +223,11 @@ impl Analysis {
             cancel: Some(progress.stop_flag()),
             ..ReplayOptions::of(&filters)
         };
+        let is_folded = index::is_folded(&trace, path);
         let figures = || match &found {
             Ok(index) if filters.is_everything() => Some(index.profile()),
             // One that is stale is made again. Without an end there is none.
-            Err(_) if filters.is_everything() && trace.end().is_some() => {
+            Err(_) if filters.is_everything() && (trace.end().is_some() || is_folded) => {
                 Some(index::profile(&trace, path, &options))
             }
             _ => replay::try_replay(&trace, &options),
@@ -256,10 +258,15 @@ impl Analysis {
         profile: Profile,
     ) -> Self {
         let name = path.file_stem().unwrap_or(path.as_os_str());
+        let calls = CallsOnRequest::new(Arc::clone(&scope));
+        if profile.folded_events > 0 {
+            // Those of the events that are left are no part of the figures.
+            calls.keep(Calls::default());
+        }
         Self {
             name: name.to_string_lossy().into_owned(),
             path: path.to_owned(),
-            calls: CallsOnRequest::new(Arc::clone(&scope)),
+            calls,
             scope,
             trace,
             filters,

@@ -201,7 +201,7 @@ pub fn modes(trace: &Trace) -> String {
     let all = [
         (mode.byrd, "every exit re-enterable (--byrd)"),
         (mode.no_tail, "a box for every last call (--no-tail)"),
-        (mode.keep_last, "flight recorder (--keep last)"),
+        (mode.keep_last, "flight recorder (--keep last) or folded (--keep figures)"),
     ];
     let on: Vec<&str> = all
         .iter()
@@ -329,6 +329,18 @@ pub fn losses(analysis: &Analysis, most: usize) -> Vec<String> {
     }));
     lines.extend(more(profile.violation_count, "impossible events"));
     lines
+}
+
+/// What the figures are of that the trace has no more; `None` if it has all.
+#[must_use]
+pub fn folded(analysis: &Analysis) -> Option<String> {
+    let (all, folded) = (analysis.events(), analysis.profile.folded_events);
+    (folded > 0).then(|| {
+        format!(
+            "the figures are of all events, of which the trace has kept the last {}; times of single calls are not known",
+            count(all.saturating_sub(folded))
+        )
+    })
 }
 
 /// Laws that do not hold, `most` at most: one line each.

@@ -34,6 +34,7 @@ mod events;
 mod export;
 mod failures;
 mod false_findings;
+mod folding;
 mod generated;
 mod generator;
 mod goals;

@@ -32,6 +32,7 @@ pub mod capi;
 pub mod clock;
 mod describe;
 mod ending;
+pub mod fold;
 pub mod format;
 mod hot;
 mod index_lock;

@@ -11,6 +11,16 @@ pub enum Keep {
     First,
     /// The end: the oldest events make room (flight recorder).
     Last,
+    /// The end, and the figures of all that was before: only events make room that another process
+    /// has [folded](crate::fold) into figures. If none are, new events are lost until some are.
+    Figures,
+}
+
+impl Keep {
+    /// Whether blocks are written over older ones.
+    pub(crate) fn reuses(self) -> bool {
+        self != Self::First
+    }
 }
 
 /// How to record.

@@ -15,7 +15,7 @@ use crate::format::{
     StreamKind, Technique, encode_header,
 };
 use crate::last_moments;
-use crate::options::{Keep, MIN_MAX_SIZE, Options};
+use crate::options::{MIN_MAX_SIZE, Options};
 use crate::phase::{Life, Phase};
 use crate::records::Records;
 use crate::registry;
@@ -105,7 +105,7 @@ impl Recorder {
         let mut header = header.clone();
         header.clock = clock::source();
         header.ticks_per_second = clock::ticks_per_second();
-        header.mode.keep_last = options.keep == Keep::Last;
+        header.mode.keep_last = options.keep.reuses();
         let sources = Sources::below(&header.directory);
         header.directory = sources.seen_from(path).to_string_lossy().into_owned();
         let first_bytes = encode_header(&header, file_id);

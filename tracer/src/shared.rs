@@ -200,7 +200,7 @@ impl Shared {
     fn note_exhaustion(&mut self) {
         let text = match (self.space.exhausted(), self.space.keep()) {
             _ if self.exhaustion_noted => return,
-            (None, _) | (Some(Exhausted::Limit), Keep::Last) => return,
+            (None, _) | (Some(Exhausted::Limit), Keep::Last | Keep::Figures) => return,
             (Some(Exhausted::Limit), Keep::First) => {
                 format!(
                     "recording stopped at the limit of {} bytes",
@@ -208,7 +208,7 @@ impl Shared {
                 )
             }
             (Some(Exhausted::System(error)), Keep::First) => format!("recording stopped: {error}"),
-            (Some(Exhausted::System(error)), Keep::Last) => {
+            (Some(Exhausted::System(error)), Keep::Last | Keep::Figures) => {
                 format!("only the most recent events were kept: {error}")
             }
         };

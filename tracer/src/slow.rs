@@ -144,7 +144,7 @@ impl Core {
         if recorder.phase() != Phase::Recording {
             return false;
         }
-        let retry = recorder.keep == Keep::Last && cold.dropped.is_multiple_of(RETRY_AFTER);
+        let retry = recorder.keep.reuses() && cold.dropped.is_multiple_of(RETRY_AFTER);
         if cold.denied && !retry {
             return false;
         }
@@ -156,7 +156,7 @@ impl Core {
         let Some(shared) = recorder.still_recording(&mut shared, cold.block.as_ref()) else {
             return false;
         };
-        if recorder.keep == Keep::Last
+        if recorder.keep.reuses()
             && let Some(block) = cold.block.take()
         {
             shared.give_back(&block);

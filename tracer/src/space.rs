@@ -4,8 +4,9 @@
 //! last of them it can be made larger instead of adding one, and gives back what it has left in the
 //! end: a small trace is hardly larger than its events. At the limit, or on a full disk,
 //! there is no more space ([`Keep::First`]) or that of the oldest closed block of events
-//! ([`Keep::Last`]). Records have the last eighth of a limited file to themselves, so that what was
-//! recorded stays readable; with [`Keep::Last`] they take blocks of events when that is used up.
+//! ([`Keep::Last`]; with [`Keep::Figures`] if its events were folded). Records have the last eighth
+//! of a limited file to themselves, so that what was recorded stays readable; where blocks are used
+//! again they take those of events when that is used up.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,6 +14,7 @@ use std::io;
 use std::sync::{Arc, Weak};
 
 use crate::block::Block;
+use crate::fold;
 use crate::format::{BLOCK_ALIGN, FILE_HEADER_BYTES};
 use crate::options::Keep;
 use crate::segment::{self, Segment, Slot};
@@ -25,6 +27,10 @@ pub(crate) const MAX_BLOCK: u32 = 256 << 10;
 
 /// Up to this many bytes a stream takes as much room again as it has.
 const SMALL_PORTION: u64 = 2 << 10;
+
+/// Of so many closed blocks it is asked whether they were folded. Streams are folded together, so
+/// the oldest block nearly always was if any was.
+const MOST_ASKED: usize = 16;
 
 const FIRST_SEGMENT: u64 = 1 << 20;
 const MAX_SEGMENT: u64 = 16 << 20;
@@ -62,7 +68,7 @@ pub(crate) struct Space {
     /// Where the newest segment ends.
     end: u64,
     next_length: u64,
-    /// Closed blocks of events, oldest first; empty with [`Keep::First`].
+    /// Closed blocks of events, oldest first; none with [`Keep::First`].
     closed: VecDeque<(u64, u32)>,
     exhausted: Option<Exhausted>,
 }
@@ -157,9 +163,9 @@ impl Space {
         offset >= newest && offset + u64::from(size) == self.next
     }
 
-    /// A block of events was closed; with [`Keep::Last`] its room can be used again.
+    /// A block of events was closed; its room can be used again, if anything is.
     pub(crate) fn closed(&mut self, offset: u64, size: u32) {
-        if self.keep == Keep::Last {
+        if self.keep.reuses() {
             self.closed.push_back((offset, size));
         }
     }
@@ -236,8 +242,14 @@ impl Space {
     }
 
     fn recycle(&mut self, least: u32) -> Option<Slot> {
-        let at = self.closed.iter().position(|&(_, size)| size >= least)?;
-        let (offset, size) = self.closed.remove(at)?;
+        let mut large = (0..).zip(&self.closed).filter(|(_, (_, size))| *size >= least);
+        let at = match self.keep {
+            Keep::First | Keep::Last => large.next(),
+            Keep::Figures => large
+                .take(MOST_ASKED)
+                .find(|(_, (offset, _))| fold::is_folded(&self.file, *offset)),
+        };
+        let (offset, size) = self.closed.remove(at?.0)?;
         let segment = self.segment_of(offset).ok()?;
         Some(Slot {
             segment,

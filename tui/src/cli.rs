@@ -5,6 +5,7 @@ mod advise;
 mod columns;
 mod diff;
 mod html;
+mod keep;
 mod predict;
 mod program;
 mod tables;
@@ -22,6 +23,8 @@ pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};
 pub(crate) use html::HtmlArgs;
+use keep::FIGURES_SIZE;
+pub(crate) use keep::{Keep, KeepParser};
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
 pub(crate) use program::ProgramArgs;
 pub(crate) use traces::{TracesArgs, TracesFormat};
@@ -223,18 +226,30 @@ pub(crate) struct RecordArgs {
     /// Limit the size of the trace, e.g. 500M or 2G
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) max_size: Option<u64>,
-    /// Which part to keep when the limit is reached
-    #[arg(long, value_enum, default_value_t = Keep::First, requires = "max_size")]
+    /// What to keep when the limit is reached
+    #[arg(
+        long,
+        value_parser = KeepParser,
+        default_value = "first",
+        requires_ifs = [("first", "max_size"), ("last", "max_size")],
+        conflicts_with = "baseline"
+    )]
     pub(crate) keep: Keep,
 }
 
-/// Which part of a recording to keep when it reaches its limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Keep {
-    /// The beginning: recording stops, the program goes on
-    First,
-    /// The end: a flight recorder
-    Last,
+impl RecordArgs {
+    /// Whether the figures of all events are kept, and the newest events only.
+    pub(crate) fn keeps_figures(&self) -> bool {
+        matches!(self.keep, Keep::Figures(_))
+    }
+
+    /// The limit of the trace in bytes, if it has one.
+    pub(crate) fn limit(&self) -> Option<u64> {
+        match self.keep {
+            Keep::Figures(size) => Some(size.or(self.max_size).unwrap_or(FIGURES_SIZE)),
+            Keep::First | Keep::Last => self.max_size,
+        }
+    }
 }
 
 /// Which part of a trace to look at.

@@ -1,6 +1,6 @@
 //! The bytes of an index: magic, version, checksum and length of the rest, all little-endian, then
 //! [`Contents`](super::contents::Contents) by bincode. The same of what is kept of a trace whose
-//! recording did not end ([`so_far`](super::so_far)).
+//! recording did not end ([`so_far`](super::so_far)), or was folded ([`folded`](super::folded)).
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -22,9 +22,11 @@ pub(super) type Magic = [u8; 8];
 pub(super) const INDEX: Magic = *b"PMTINDEX";
 /// The replay of a trace whose recording did not end.
 pub(super) const SO_FAR: Magic = *b"PMTSOFAR";
+/// The replay of the part of a recording that was folded.
+pub(super) const FOLDED: Magic = *b"PMTFOLDS";
 
 /// Version of the contents, and how many counters they have; an index of any other is made again.
-const VERSION: u32 = (28 << 8) + (PortTotals::COUNTERS + ClauseFigures::COUNTERS) as u32;
+const VERSION: u32 = (29 << 8) + (PortTotals::COUNTERS + ClauseFigures::COUNTERS) as u32;
 
 pub(super) const HEAD_BYTES: usize = 24;
 
@@ -73,7 +75,7 @@ pub(super) fn decode<T: Decode<()>>(magic: Magic, bytes: &[u8]) -> Result<T, Ind
         .split_first_chunk::<HEAD_BYTES>()
         .ok_or(IndexError::Damaged)?;
     if !head.starts_with(&magic) {
-        let is_other = head.starts_with(&INDEX) || head.starts_with(&SO_FAR);
+        let is_other = [INDEX, SO_FAR, FOLDED].iter().any(|magic| head.starts_with(magic));
         return Err(match is_other {
             true => IndexError::Stale,
             false => IndexError::Damaged,

@@ -14,6 +14,7 @@
 mod bytes;
 mod contents;
 mod error;
+mod folded;
 pub(crate) mod so_far;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ use crate::trace::Trace;
 use crate::walk::{STRIDE, Scan, Trail};
 use contents::{Contents, Fingerprint};
 pub use error::IndexError;
+pub use folded::{Fold, FoldError, is_folded};
 
 /// The index of one trace.
 #[derive(Debug)]
@@ -333,11 +335,14 @@ fn is_writable(path: &Path) -> bool {
 /// The profile of a trace, which is the file at `path`: from its index if it has a good one, else
 /// by replay. If all of the trace is replayed, and it is large or its index is stale or damaged, it
 /// gets an index. If another process makes that, it is waited for. If the recording did not end,
-/// the replay goes on from where another command came.
+/// the replay goes on from where another command came; if blocks of it were folded, from there.
 #[must_use]
 pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     if !options.is_everything() {
         return replay::replay(trace, options);
+    }
+    if let Some(profile) = folded::profile(trace, path, options) {
+        return profile;
     }
     if so_far::has_one(trace) {
         return so_far::profile(trace, path, options);

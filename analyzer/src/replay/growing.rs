@@ -22,11 +22,13 @@ use super::{ReplayOptions, beside, completed};
 use crate::figures::laws;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
+use crate::reading::Found;
 use crate::scope::Scope;
-use crate::trace::{StreamInfo, Trace};
+use crate::trace::{Block, StreamEnd, StreamInfo, Trace};
+use crate::walk::STRIDE;
 
 /// The replay of a trace, as far as its blocks were closed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Growing {
     /// The trace.
     of: u64,
@@ -40,8 +42,12 @@ pub(crate) struct Growing {
     is_doubtful: bool,
     /// The last blocks that were joined, as [`last_of`] names them: to see that it is the same
     /// file.
-    last: Vec<(u32, u64)>,
+    last: Vec<LastBlock>,
 }
+
+/// The last block of a stream that was joined: the stream's id, the block's sequence, and its
+/// offset.
+type LastBlock = (u32, u64, u64);
 
 /// What the replay found in a trace as it is now.
 #[derive(Debug)]
@@ -109,7 +115,7 @@ pub(crate) struct KeptGrowing {
     stride: u64,
     names: Names,
     joined: KeptJoined,
-    last: Vec<(u32, u64)>,
+    last: Vec<LastBlock>,
 }
 
 impl Encode for Growing {
@@ -164,6 +170,15 @@ impl Growing {
         }
     }
 
+    /// The same without places where walks can begin: its size does not grow with the trace.
+    pub(crate) fn without_checkpoints(trace: &Trace) -> Self {
+        let scope = Scope::of(trace, &Default::default());
+        Self {
+            joined: Joined::new(&scope, None),
+            ..Self::new(trace, STRIDE)
+        }
+    }
+
     /// Goes on with all that the trace has by now. Of the options, those do not count that leave
     /// something out.
     ///
@@ -174,10 +189,31 @@ impl Growing {
         trace: &Trace,
         options: &ReplayOptions,
     ) -> Result<Grown, Stopped> {
-        let scope = Scope::of(trace, &Default::default());
         // Figures by clause, arguments and values are found from the beginning.
-        let beside = || beside(trace, &scope, options);
-        let (grown, found) = rayon::join(|| self.join(trace, &scope, options), beside);
+        self.go_on_beside(trace, options, |scope| beside(trace, scope, options))
+    }
+
+    /// The same without all that is found beside the replay.
+    ///
+    /// # Errors
+    /// As [`Self::go_on`].
+    pub(crate) fn go_on_alone(
+        &mut self,
+        trace: &Trace,
+        options: &ReplayOptions,
+    ) -> Result<Grown, Stopped> {
+        self.go_on_beside(trace, options, |_| Some(Found::default()))
+    }
+
+    fn go_on_beside(
+        &mut self,
+        trace: &Trace,
+        options: &ReplayOptions,
+        beside: impl FnOnce(&Scope) -> Option<Found> + Send,
+    ) -> Result<Grown, Stopped> {
+        let scope = Scope::of(trace, &Default::default());
+        let join = || self.join(trace, &scope, options);
+        let (grown, found) = rayon::join(join, || beside(&scope));
         let (grown, found) = (grown?, found.ok_or(Stopped::Cancelled)?);
         let profile = completed(trace, &scope, grown.profile, found);
         if self.is_doubtful && !laws::check(&profile).is_empty() {
@@ -211,36 +247,19 @@ impl Growing {
             may_give_up: false,
             ..Worker::new(trace, &whole, scope)
         };
-        // Until it is seen that it is not so.
-        self.in_one_piece = true;
         let Works {
             closed,
             ended,
             open,
             rest,
-        } = self.works(trace).ok_or(Stopped::InOnePiece)?;
+        } = self.works(trace, false).ok_or(Stopped::InOnePiece)?;
         let read = closed.iter().chain(&rest);
         let read = read.map(|work| bytes_of(trace, work)).sum();
         if let Some(progress) = options.progress {
             progress.fetch_add(trace.size().saturating_sub(read), Ordering::Relaxed);
         }
-        let joined = std::mem::replace(&mut self.joined, Joined::new(scope, None));
-        let (mut joined, failed) = Run::new(worker, closed, joined).until(options.cancel).all();
-        if failed.is_some() {
-            return Err(Stopped::InOnePiece);
-        }
-        joined.put_away();
-        if !options.is_cancelled() {
-            finish(&mut joined, trace, &ended)?;
-        }
-        let streams = trace.streams().iter();
-        let last = streams.filter_map(|stream| last_of(trace, &joined, stream));
-        self.last = last.collect();
-        self.joined = joined.clone();
-        self.in_one_piece = false;
-        if options.is_cancelled() {
-            return Err(Stopped::Cancelled);
-        }
+        self.join_for_good(worker, closed, &ended, options)?;
+        let mut joined = self.joined.clone();
         finish(&mut joined, trace, &open)?;
         let checkpoints = joined.checkpoints.take();
         let checkpoints = checkpoints.map_or_else(Vec::new, |taken| taken.in_trace(trace));
@@ -255,11 +274,107 @@ impl Growing {
         })
     }
 
+    /// Joins blocks that will not change, and ends the streams that ended with what was joined
+    /// before.
+    fn join_for_good(
+        &mut self,
+        worker: Worker,
+        closed: Vec<Work>,
+        ended: &[usize],
+        options: &ReplayOptions,
+    ) -> Result<(), Stopped> {
+        // Until it is seen that it is not so.
+        self.in_one_piece = true;
+        let trace = worker.trace;
+        let joined = std::mem::replace(&mut self.joined, Joined::new(worker.scope, None));
+        let (mut joined, failed) = Run::new(worker, closed, joined).until(options.cancel).all();
+        if failed.is_some() {
+            return Err(Stopped::InOnePiece);
+        }
+        joined.put_away();
+        if !options.is_cancelled() {
+            finish(&mut joined, trace, ended)?;
+        }
+        let streams = trace.streams().iter();
+        let last = streams.filter_map(|stream| last_of(trace, &joined, stream));
+        self.last = last.collect();
+        self.joined = joined;
+        self.in_one_piece = false;
+        match options.is_cancelled() {
+            true => Err(Stopped::Cancelled),
+            false => Ok(()),
+        }
+    }
+
+    /// Bytes of the blocks that [`Self::fold`] would go on with.
+    pub(crate) fn closed_bytes(&self, trace: &Trace) -> u64 {
+        let works = self.works(trace, true).unwrap_or_default();
+        let closed = works.closed.iter();
+        closed.map(|work| bytes_of(trace, work)).sum()
+    }
+
+    /// Goes on with the blocks of the trace that are closed, and says which these are: it knows all
+    /// that figures need of them. Nothing else is found out.
+    ///
+    /// # Errors
+    /// [`Stopped::InOnePiece`]: then it is what it was before, and cannot go on.
+    pub(crate) fn fold(&mut self, trace: &Trace) -> Result<Vec<Block>, Stopped> {
+        let scope = Scope::of(trace, &Default::default());
+        if self.in_one_piece || !self.is_of(trace, &scope) {
+            return Err(Stopped::InOnePiece);
+        }
+        let before = self.clone();
+        self.names = Names::of(trace, &scope);
+        self.joined.renumber(&scope);
+        let options = ReplayOptions::default();
+        let worker = Worker {
+            may_give_up: false,
+            ..Worker::new(trace, &options, &scope)
+        };
+        let works = self.works(trace, true).ok_or(Stopped::InOnePiece);
+        let folded = works.and_then(|works| {
+            let blocks = works.closed.iter().flat_map(|work| blocks_of(trace, work));
+            let blocks = blocks.copied().collect();
+            self.join_for_good(worker, works.closed, &works.ended, &options)?;
+            Ok(blocks)
+        });
+        folded.inspect_err(|_| {
+            *self = Self {
+                in_one_piece: true,
+                ..before
+            };
+        })
+    }
+
+    /// The profile of what was joined so far. What comes after it in the trace counts as lost.
+    /// `None` if it is of another trace.
+    pub(crate) fn as_it_is(mut self, trace: &Trace) -> Option<Profile> {
+        let scope = Scope::of(trace, &Default::default());
+        if !self.is_of(trace, &scope) {
+            return None;
+        }
+        self.joined.renumber(&scope);
+        for stream in trace.streams() {
+            self.joined.lose_the_rest(trace, stream).ok()?;
+        }
+        let profile = self.joined.into_profile();
+        Some(completed(trace, &scope, profile, Found::default()))
+    }
+
     /// Whether what was replayed is the beginning of a trace.
     fn is_of(&self, trace: &Trace, scope: &Scope) -> bool {
-        let is_there = |last: &(u32, u64)| {
-            let at = trace.stream_place(last.0);
-            at.and_then(|at| last_of(trace, &self.joined, &trace.streams()[at])) == Some(*last)
+        let is_there = |&(stream, sequence, offset): &LastBlock| {
+            let Some(at) = trace.stream_place(stream) else {
+                return false;
+            };
+            let stream = &trace.streams()[at];
+            let at = trace.block_from(stream, sequence);
+            let found = trace.blocks(at..stream.blocks.end).first();
+            match found.filter(|block| block.sequence == sequence) {
+                Some(block) => block.offset == offset,
+                // Others may have its room now.
+                None => trace.header().mode.keep_last,
+            }
         };
         self.of == trace.file_id()
             && self.names.are_in(trace, scope)
@@ -268,7 +383,10 @@ impl Growing {
     }
 
     /// What is to be done. `None` if a stream cannot be cut.
-    fn works(&self, trace: &Trace) -> Option<Works> {
+    ///
+    /// While a trace is folded its blocks are written over, so not all were seen that there are: a
+    /// stream ends when all its events were.
+    fn works(&self, trace: &Trace, is_folded: bool) -> Option<Works> {
         let ended: FxHashSet<u32> = self.joined.ended().collect();
         let mut works = Works::default();
         for (at, stream) in trace.streams().iter().enumerate() {
@@ -279,10 +397,16 @@ impl Growing {
                 return None;
             }
             let reached = self.joined.reached(stream.id);
-            let from = stream.blocks.start + reached.map_or(0, |reached| reached.blocks);
-            let until = closed_until(trace, from..stream.blocks.end);
-            let is_over = stream.end.is_some() && until == stream.blocks.end;
-            if from == stream.blocks.start && is_over {
+            let from = reached.map_or(stream.blocks.start, |reached| {
+                trace.block_from(stream, reached.sequence)
+            });
+            let next = reached.map_or(0, |reached| reached.sequence);
+            let until = closed_until(trace, from..stream.blocks.end, next);
+            let known = last_number(trace, stream.blocks.start..until);
+            let known = known.or(reached.map(|reached| reached.number));
+            let is_all = |end: StreamEnd| !is_folded || known == Some(end.events);
+            let is_over = until == stream.blocks.end && stream.end.is_some_and(is_all);
+            if reached.is_none() && is_over {
                 let bytes = trace.bytes_of(from..until);
                 if bytes < self.stride {
                     works.closed.push(Work::Streams(at..at + 1));
@@ -338,30 +462,47 @@ fn finish(joined: &mut Joined, trace: &Trace, streams: &[usize]) -> Result<(), S
         .map_err(|_| Stopped::InOnePiece)
 }
 
-/// The last block of a stream that was joined so far: the id of the stream, and where the block is.
-fn last_of(trace: &Trace, joined: &Joined, stream: &StreamInfo) -> Option<(u32, u64)> {
-    let at = stream.blocks.start + joined.reached(stream.id)?.blocks.checked_sub(1)?;
-    let is_there = stream.blocks.contains(&at);
-    is_there.then(|| (stream.id, trace.blocks(at..at + 1)[0].offset))
+/// The last block of a stream that was joined so far and is in the trace.
+fn last_of(trace: &Trace, joined: &Joined, stream: &StreamInfo) -> Option<LastBlock> {
+    let next = trace.block_from(stream, joined.reached(stream.id)?.sequence);
+    let block = trace.blocks(stream.blocks.start..next).last()?;
+    Some((stream.id, block.sequence, block.offset))
 }
 
-/// Up to which block the recorder has closed all.
-fn closed_until(trace: &Trace, blocks: Range<usize>) -> usize {
-    let is_open = |&block: &usize| {
+/// Up to which block the recorder has closed all, and none is missing from this sequence on.
+fn closed_until(trace: &Trace, blocks: Range<usize>, sequence: u64) -> usize {
+    let is_next = |&block: &usize| {
+        let before = (block - blocks.start) as u64;
         let header = trace.block_header(block);
-        !header.is_some_and(|header| matches!(header.closing, Closing::Closed(_)))
+        header.is_some_and(|header| {
+            header.sequence.checked_sub(sequence) == Some(before)
+                && matches!(header.closing, Closing::Closed(_))
+        })
     };
-    blocks.clone().find(is_open).unwrap_or(blocks.end)
+    let stop = blocks.clone().find(|block| !is_next(block));
+    stop.unwrap_or(blocks.end)
+}
+
+/// The number of the event after the last of these blocks, which is closed.
+fn last_number(trace: &Trace, blocks: Range<usize>) -> Option<u64> {
+    let header = trace.block_header(blocks.clone().next_back()?)?;
+    match header.closing {
+        Closing::Closed(close) => Some(header.first_event.saturating_add(close.events.into())),
+        Closing::Open | Closing::Damaged => None,
+    }
 }
 
 fn bytes_of(trace: &Trace, work: &Work) -> u64 {
-    match work {
-        Work::Streams(streams) => {
-            let streams = trace.streams()[streams.clone()].iter();
-            streams
-                .map(|stream| trace.bytes_of(stream.blocks.clone()))
-                .sum()
-        }
-        Work::Part { blocks, .. } => trace.bytes_of(blocks.clone()),
-    }
+    blocks_of(trace, work).map(|block| u64::from(block.size)).sum()
+}
+
+/// The blocks that are replayed for a work.
+fn blocks_of<'t>(trace: &'t Trace, work: &Work) -> impl Iterator<Item = &'t Block> {
+    let (streams, blocks) = match work {
+        Work::Streams(streams) => (streams.clone(), 0..0),
+        Work::Part { blocks, .. } => (0..0, blocks.clone()),
+    };
+    let of_streams = trace.streams()[streams].iter();
+    let of_streams = of_streams.flat_map(|stream| trace.blocks(stream.blocks.clone()));
+    of_streams.chain(trace.blocks(blocks))
 }

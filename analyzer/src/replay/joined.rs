@@ -40,11 +40,11 @@ pub(super) struct Joined {
 pub(super) struct Reached {
     /// Events so far, and the number of the next.
     events: u64,
-    number: u64,
+    pub(super) number: u64,
     /// Time of the last event so far.
     tick: u64,
-    /// Blocks so far.
-    pub(super) blocks: usize,
+    /// The sequence of the block that comes next, or a smaller one that the stream has not.
+    pub(super) sequence: u64,
     /// Boxes that were handed from chunk to chunk, or met in a later one.
     moved: u64,
 }
@@ -52,21 +52,21 @@ pub(super) struct Reached {
 /// Places where walks can begin.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Checkpoints {
-    /// By the id of their stream. Blocks are counted from its first one.
+    /// By the id of their stream. Blocks have their sequence.
     all: Vec<(u32, Checkpoint)>,
     bytes: usize,
 }
 
 impl Checkpoints {
-    /// The stacks of a stream changed so since the last one, and so many of its blocks were read.
-    fn add(&mut self, stream: &StreamInfo, part: &Part, change: Change) {
+    /// The stacks of a stream changed so since the last one, and the block of this sequence is next.
+    fn add(&mut self, stream: &StreamInfo, part: &Part, sequence: u64, change: Change) {
         self.bytes += change.size();
         if self.bytes > MOST_BYTES || part.is_last {
             return;
         }
         let checkpoint = Checkpoint {
             stream: part.stream as u64,
-            block: (part.end_block - stream.blocks.start) as u64,
+            block: sequence,
             event: part.next,
             change,
         };
@@ -77,9 +77,9 @@ impl Checkpoints {
     pub(super) fn in_trace(&self, trace: &Trace) -> Vec<Checkpoint> {
         let places = self.all.iter().filter_map(|(id, one)| {
             let at = trace.stream_place(*id)?;
-            let blocks = &trace.streams()[at].blocks;
-            let block = blocks.start + usize::try_from(one.block).ok()?;
-            blocks.contains(&block).then(|| Checkpoint {
+            let stream = &trace.streams()[at];
+            let block = trace.block_from(stream, one.block);
+            stream.blocks.contains(&block).then(|| Checkpoint {
                 stream: at as u64,
                 block: block as u64,
                 ..one.clone()
@@ -138,7 +138,9 @@ impl Joined {
         }
         (reached.number, reached.tick) = (part.next, part.end_tick);
         reached.events += part.events;
-        reached.blocks = part.end_block - stream.blocks.start;
+        if let Some(last) = worker.trace.blocks(0..part.end_block).last() {
+            reached.sequence = last.sequence.saturating_add(1);
+        }
         // It was not to be foreseen.
         let roots = self.join.find_roots(&done.chunk)?;
         let before = self.join.not_foreseen(&roots);
@@ -154,7 +156,7 @@ impl Joined {
         }
         self.current = Some((stream.id, reached));
         if let (Some(checkpoints), Some(change)) = (&mut self.checkpoints, change) {
-            checkpoints.add(stream, &part, change);
+            checkpoints.add(stream, &part, reached.sequence, change);
         }
         if part.is_last {
             self.finish_current(stream)?;
@@ -169,17 +171,20 @@ impl Joined {
         part: &Part,
         begin: impl FnOnce() -> u64,
     ) -> Result<Reached, GiveUp> {
-        if let Some((_, reached)) = self.current.filter(|&(of, _)| of == id && !part.is_first) {
+        if let Some((_, reached)) = self.current.filter(|&(of, _)| of == id) {
             return Ok(reached);
         }
         self.put_away();
-        if part.is_first {
-            self.join.begin_stream(begin());
-            return Ok(Reached::default());
+        // The blocks from which it goes on may be the first ones that are left of it.
+        if let Some((state, reached)) = self.open.remove(&id) {
+            self.join.take_up(state);
+            return Ok(reached);
         }
-        let (state, reached) = self.open.remove(&id).ok_or(GiveUp::Unusual)?;
-        self.join.take_up(state);
-        Ok(reached)
+        if !part.is_first {
+            return Err(GiveUp::Unusual);
+        }
+        self.join.begin_stream(begin());
+        Ok(Reached::default())
     }
 
     /// Puts the stream away that is in hand, so that it can go on later.
@@ -202,10 +207,52 @@ impl Joined {
     /// A stream that was put away ends.
     pub(super) fn finish(&mut self, stream: &StreamInfo) -> Result<(), GiveUp> {
         let (state, reached) = self.open.remove(&stream.id).ok_or(GiveUp::Unusual)?;
+        // Events were lost after the last one that was read.
+        if stream.end.is_some_and(|end| end.events > reached.number) {
+            return Err(GiveUp::Unusual);
+        }
         self.put_away();
         self.join.take_up(state);
         self.current = Some((stream.id, reached));
         self.finish_current(stream)
+    }
+
+    /// A stream ends where it was put away, or before it began. The rest of it is lost.
+    pub(super) fn lose_the_rest(
+        &mut self,
+        trace: &Trace,
+        stream: &StreamInfo,
+    ) -> Result<(), GiveUp> {
+        if self.ended().any(|ended| ended == stream.id) {
+            return Ok(());
+        }
+        let figures = match self.open.remove(&stream.id) {
+            Some((state, reached)) => {
+                self.put_away();
+                self.join.take_up(state);
+                StreamFigures {
+                    events: reached.events,
+                    ..self.join.finish_stream(reached.tick)
+                }
+            }
+            None => {
+                let begin = begin_of(stream, None);
+                StreamFigures {
+                    first_tick: begin,
+                    last_tick: begin,
+                    ..StreamFigures::default()
+                }
+            }
+        };
+        let (end, events) = trace.end_of(stream);
+        let gap = end.saturating_sub(figures.last_tick);
+        self.add_stream(StreamFigures {
+            stream: stream.id,
+            lost_events: events.saturating_sub(figures.events),
+            gap_ticks: figures.gap_ticks + gap,
+            last_tick: figures.last_tick + gap,
+            ..figures
+        })
     }
 
     /// The stream that is in hand ends.

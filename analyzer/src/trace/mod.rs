@@ -496,6 +496,29 @@ impl Trace {
         &self.blocks[range]
     }
 
+    /// When a stream ends and how many events it has, lost ones included, as far as the trace says.
+    pub(crate) fn end_of(&self, stream: &StreamInfo) -> (u64, u64) {
+        if let Some(end) = stream.end {
+            return (end.tick, end.events);
+        }
+        let last = stream.blocks.clone().next_back();
+        let header = last.and_then(|block| self.block_header(block));
+        header.map_or((0, 0), |header| match header.closing {
+            Closing::Closed(close) => {
+                let events = header.first_event.saturating_add(close.events.into());
+                (close.last_tick, events.saturating_add(header.dropped))
+            }
+            Closing::Open | Closing::Damaged => (header.base_tick, header.first_event),
+        })
+    }
+
+    /// The first block of a stream that has this sequence or a later one: its place in the order of
+    /// blocks. The end of the stream's blocks if there is none.
+    pub(crate) fn block_from(&self, stream: &StreamInfo, sequence: u64) -> usize {
+        let blocks = self.blocks(stream.blocks.clone());
+        stream.blocks.start + blocks.partition_point(|block| block.sequence < sequence)
+    }
+
     /// Whether every record that was written could be read, as far as can be seen.
     pub(crate) fn names_complete(&self) -> bool {
         self.directory.complete

@@ -27,6 +27,7 @@ pub(crate) mod offset {
     pub(crate) const CLOSE_CRC: usize = 92;
     pub(crate) const DROPPED: usize = 96;
     pub(crate) const AFTER_END: usize = 104;
+    pub(crate) const FOLDED: usize = 112;
 }
 
 const STATE_CLOSED: u32 = 1;

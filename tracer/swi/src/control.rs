@@ -44,6 +44,12 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     }
     let recorder = Recorder::create(&request.output, &request.header(), &request.options)
         .map_err(|error| error.to_string())?;
+    if request.options.keep == Keep::Figures {
+        let name = request.output.file_name().unwrap_or_default().to_string_lossy();
+        recorder.note(&format!(
+            "only the newest events are here; the figures of all are in {name}.figures"
+        ));
+    }
     if request.symbolic {
         symbolic::begin();
     }
@@ -103,11 +109,10 @@ impl Request {
             }
             "stack_limit" => self.stack_limit = value.parse().unwrap_or(usize::MAX),
             "keep" => {
-                self.mode.keep_last = value == "last";
-                self.options.keep = if value == "last" {
-                    Keep::Last
-                } else {
-                    Keep::First
+                self.options.keep = match value {
+                    "last" => Keep::Last,
+                    "figures" => Keep::Figures,
+                    _ => Keep::First,
                 };
             }
             _ => return Err(format!("unknown setting {key}")),

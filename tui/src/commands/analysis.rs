@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use portmortem_analyzer::index::is_folded;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters};
@@ -35,6 +36,13 @@ pub(crate) fn read(
     let done = AtomicU64::new(0);
     let trace = Trace::open(path)?;
     let filters = filters(&trace)?;
+    if !filters.is_everything() && is_folded(&trace, path) {
+        bail!(
+            "{}: its events were folded into figures of the whole run, and --time, --stream, --focus \
+             and --hide need them; `events` shows those that were kept",
+            printable(&path.to_string_lossy())
+        );
+    }
     let size = trace.size();
     let of = if with_calls {
         Analysis::with_calls

@@ -159,11 +159,11 @@ fn boot_script(
             options.push(format!("{key}(false)"));
         }
     }
-    if let Some(limit) = args.max_size {
-        let keep = if args.keep == Keep::Last {
-            "last"
-        } else {
-            "first"
+    if let Some(limit) = args.limit() {
+        let keep = match args.keep {
+            Keep::First => "first",
+            Keep::Last => "last",
+            Keep::Figures(_) => "figures",
         };
         options.push(format!("max_size({limit}), keep({keep})"));
     }

@@ -11,6 +11,7 @@ mod each;
 mod engine;
 mod events;
 pub mod export;
+mod folding;
 mod graph;
 mod html;
 mod index;

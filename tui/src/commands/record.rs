@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use portmortem_analyzer::text::{counted, shell_word, time};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
@@ -19,6 +19,7 @@ use portmortem_tracer::{IndexLock, Recorder};
 
 use super::baseline::{self, Input};
 use super::engine::{Engine, run_unrecorded};
+use super::folding::Folding;
 use super::scope::NOT_RECORDED;
 use super::start::Start;
 use super::watcher::{self, Line};
@@ -53,16 +54,27 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     refuse_existing(&output, args.force, "trace")?;
     // Before the program reads from it.
     let input = args.baseline.then(Input::of_ours).transpose()?;
+    if args.keeps_figures() && (args.clauses || !args.keep_arguments.is_empty() || !args.keep_values.is_empty()) {
+        bail!(
+            "--keep figures keeps no figures by clause, of arguments or of values: leave out \
+             --clauses, --arguments and --values, or record the end of the run with --keep last"
+        );
+    }
     let (mut line, line_of_program) = watcher::line()?;
     let engine = Engine::new(args, &start, &output, Some(line_of_program.descriptor()))?;
+    // It becomes the program.
+    let process = std::process::id();
     if watcher::fork().context("cannot start a process that waits for the program")? {
         drop(line_of_program);
         use_threads(threads)?;
-        let written = after_program(args, &start, &output, input.as_ref(), &mut line);
+        let folding = args.limit().filter(|_| args.keeps_figures());
+        let folding = folding.map(|limit| Folding::begin(&output, process, limit));
+        let written = after_program(args, &start, &output, input.as_ref(), folding, &mut line);
         // First its files, then the line: the program's process ends as soon as that is closed.
         drop(engine);
         let path = std::path::absolute(&output)?;
-        let has_index = written && !args.no_index && index::is_worth_it(&path);
+        let wants_index = !args.no_index && !args.keeps_figures();
+        let has_index = written && wants_index && index::is_worth_it(&path);
         if has_index && line.let_go_of_others().is_ok() {
             // Before the program ends, so that what comes next finds it locked.
             let lock = IndexLock::try_on(&path);
@@ -87,10 +99,13 @@ fn after_program(
     start: &Start,
     output: &Path,
     input: Option<&Input>,
+    folding: Option<Folding>,
     line: &mut Line,
 ) -> bool {
+    let end = line.end_of_program();
+    let folded = folding.map_or(Ok(()), Folding::finish);
     // Otherwise its caller does something else already, and does not expect another word.
-    let Some(end) = line.end_of_program() else {
+    let Some(end) = end else {
         return false;
     };
     match end.trace {
@@ -101,6 +116,12 @@ fn after_program(
             return false;
         }
         Written::Whole => {}
+    }
+    if let Err(error) = folded {
+        say(&format!(
+            "figures are only of the beginning of the run: {}",
+            super::one_line(&error)
+        ));
     }
     if let Some(input) = input
         && let Err(error) = baseline::add(args, start, output, end, input, line)

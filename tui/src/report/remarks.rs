@@ -101,6 +101,7 @@ fn mode(report: &Analysis, lines: &mut Vec<String>) {
                 .to_owned(),
         );
     }
+    lines.extend(remarks::folded(report));
     let counts = if report.profile.lost_events() > 0 {
         "counts are exact for what was recorded"
     } else {

@@ -45,7 +45,7 @@ pub(in crate::replay) struct KeptJoined {
 
 impl Reached {
     fn is_sound(&self) -> bool {
-        let counted = [self.events, self.number, self.moved, self.blocks as u64];
+        let counted = [self.events, self.number, self.moved, self.sequence];
         counted.into_iter().all(|count| count < MOST)
     }
 }

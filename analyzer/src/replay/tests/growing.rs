@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use bincode::config;
 use portmortem_tracer::format::{Event, Outcome, Site, StreamKind};
-use portmortem_tracer::{Options, Recorder, Stream};
+use portmortem_tracer::{Keep, Options, Recorder, Stream};
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 use tempfile::TempDir;
@@ -15,6 +15,7 @@ use super::files::{declare_one, recorder, trace};
 use super::parallel::long;
 use super::{Script, then_fails};
 use crate::figures::laws;
+use crate::figures::profile::Profile;
 use crate::moment::{Moment, OpenBox};
 use crate::replay::growing::{Growing, KeptGrowing, Stopped};
 use crate::replay::{ReplayOptions, replay};
@@ -37,8 +38,12 @@ struct Recording<'s> {
 
 impl<'s> Recording<'s> {
     fn new(script: &'s Script) -> Self {
+        Self::with(script, &Options::default())
+    }
+
+    fn with(script: &'s Script, options: &Options) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let recorder = recorder(&directory.path().join("trace.pmt"), &Options::default());
+        let recorder = recorder(&directory.path().join("trace.pmt"), options);
         Self {
             script,
             directory,
@@ -113,15 +118,30 @@ impl<'s> Recording<'s> {
 
     /// The file as it is now.
     fn now(&self) -> Trace {
-        trace(fs::read(self.directory.path().join("trace.pmt")).unwrap())
+        trace(self.bytes())
     }
 
-    fn close(mut self) -> Trace {
+    fn bytes(&self) -> Vec<u8> {
+        fs::read(self.directory.path().join("trace.pmt")).unwrap()
+    }
+
+    fn close(self) -> Trace {
+        trace(self.closed_bytes())
+    }
+
+    fn closed_bytes(mut self) -> Vec<u8> {
         self.streams.clear();
         self.recorder.close(Outcome::Exited(0)).unwrap();
-        trace(fs::read(self.directory.path().join("trace.pmt")).unwrap())
+        fs::read(self.directory.path().join("trace.pmt")).unwrap()
     }
 }
+
+/// Nothing is written over as long as there is no limit.
+const FOLDING: Options = Options {
+    max_size: None,
+    keep: Keep::Figures,
+    overwrite: false,
+};
 
 /// As a file has it.
 fn written(growing: &Growing) -> Vec<u8> {
@@ -188,6 +208,72 @@ proptest! {
             check(&mut growing, &recording.now())?;
         }
         check(&mut growing, &recording.close())?;
+    }
+
+    /// Blocks that were folded are gone, all or the oldest ones, and the figures are those of all
+    /// events.
+    #[test]
+    fn nobody_misses_blocks_that_were_folded(
+        script in long(),
+        steps in prop::collection::vec((any::<prop::sample::Index>(), 1..900usize), 1..12),
+        gone in prop_oneof![Just(1.0), 0.0..1.0],
+        is_over: bool,
+    ) {
+        let mut recording = Recording::with(&script, &FOLDING);
+        let mut growing = Growing::without_checkpoints(&recording.now());
+        let mut folded = Vec::new();
+        for (stream, events) in steps {
+            recording.go_on(stream.index(script.streams.len()), events);
+            growing = read_again(&written(&growing), &recording.now()).unwrap();
+            folded.extend(growing.fold(&recording.now()).unwrap());
+        }
+        let mut stream = 0;
+        while !recording.is_over() {
+            recording.go_on(stream % script.streams.len(), 1500);
+            stream += 1;
+        }
+        let mut bytes = recording.closed_bytes();
+        let whole = trace(bytes.clone());
+        if is_over {
+            folded.extend(growing.fold(&whole).unwrap());
+        }
+        let gone = (folded.len() as f64 * gone) as usize;
+        for block in &folded[..gone] {
+            let at = block.offset as usize;
+            bytes[at..at + block.size as usize].fill(0);
+        }
+        let rest = trace(bytes);
+        let mut growing = read_again(&written(&growing), &rest).unwrap();
+        let grown = growing.go_on_alone(&rest, &ReplayOptions::default()).unwrap();
+        let found = Profile { damage: Vec::new(), ..grown.profile };
+        prop_assert_eq!(found, replay(&whole, &ReplayOptions::default()));
+    }
+
+    /// Events were lost after what was folded: its figures stay, and the rest is said to be lost.
+    #[test]
+    fn what_cannot_be_folded_is_lost(script in long(), lost in 1..4_usize) {
+        let mut recording = Recording::with(&script, &FOLDING);
+        recording.go_on(0, 1200);
+        let mut growing = Growing::without_checkpoints(&recording.now());
+        growing.fold(&recording.now()).unwrap();
+        let before = growing.clone().as_it_is(&recording.now()).unwrap();
+        while !recording.is_over() {
+            (0..script.streams.len()).for_each(|stream| recording.go_on(stream, 1500));
+        }
+        let all = recording.now();
+        let events: u64 = script.streams.iter().map(|events| events.len() as u64).sum();
+        let next = growing.clone().fold(&all).unwrap();
+        let mut bytes = recording.closed_bytes();
+        for block in next.iter().take(lost) {
+            let at = block.offset as usize;
+            bytes[at..at + block.size as usize].fill(0);
+        }
+        let rest = trace(bytes);
+        let found = growing.clone().as_it_is(&rest).unwrap();
+        prop_assert_eq!(laws::check(&found), []);
+        prop_assert_eq!(&found.edges.keys().collect::<Vec<_>>(), &before.edges.keys().collect::<Vec<_>>());
+        let read: u64 = found.streams.iter().map(|stream| stream.events).sum();
+        prop_assert_eq!(read + found.lost_events(), events);
     }
 
     /// Whatever the file says, nothing panics, and sums come out or nothing goes on from it.

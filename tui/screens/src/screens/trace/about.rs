@@ -133,6 +133,9 @@ fn lines(analysis: &AnalysisView) -> Vec<Remark> {
                 .to_owned(),
         );
     }
+    if let Some(folded) = remarks::folded(analysis) {
+        add(RemarkKind::Text, folded);
+    }
     for note in analysis.trace.notes().iter().take(MOST_LISTED) {
         add(RemarkKind::Text, format!("note: {}", printable(note)));
     }

@@ -1,0 +1,151 @@
+//! The figures of a recording that keeps no more than its newest events: while it runs, closed
+//! blocks are folded into the replay as far as it has come, which stands beside the trace. Then the
+//! recorder may write over them.
+//!
+//! What was folded is in the file before its blocks are marked, so whoever is killed in between
+//! loses nothing: a block that is not marked is still there, and is read after what was folded.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use portmortem_tracer::fold::mark_folded;
+
+use super::bytes::{self, FOLDED};
+use crate::calls::Calls;
+use crate::figures::profile::Profile;
+use crate::replay::ReplayOptions;
+use crate::replay::growing::{Growing, KeptGrowing, Stopped};
+use crate::trace::{Trace, TraceError};
+
+/// Why a recording is not folded any further.
+#[derive(Debug, thiserror::Error)]
+pub enum FoldError {
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The trace or its figures cannot be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Events were lost or cannot be: what comes after them has to be read from the beginning.
+    #[error("events were lost, or are impossible; figures end before them")]
+    OutOfOrder,
+}
+
+/// Folds the blocks of a recording while it is being written.
+#[derive(Debug)]
+pub struct Fold {
+    path: PathBuf,
+    /// The trace, to mark blocks in it.
+    file: File,
+    growing: Option<Growing>,
+}
+
+impl Fold {
+    /// Where the figures of the trace at `path` are.
+    #[must_use]
+    pub fn path_of(trace: &Path) -> PathBuf {
+        let mut name = OsString::from(trace);
+        name.push(".figures");
+        PathBuf::from(name)
+    }
+
+    /// Begins with the trace at `path`, of which nothing is folded yet. Figures of an older trace
+    /// that was there are removed.
+    ///
+    /// # Errors
+    /// If the trace cannot be opened.
+    pub fn begin(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        match fs::remove_file(Self::path_of(path)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            growing: None,
+        })
+    }
+
+    /// Folds all blocks that are closed by now, if they have `least` bytes or more. How many bytes
+    /// were folded. Works on rayon's current threads.
+    ///
+    /// # Errors
+    /// [`FoldError`]; then nothing more can be folded, and what was folded before stays.
+    pub fn go_on(&mut self, least: u64) -> Result<u64, FoldError> {
+        let trace = Trace::open(&self.path)?;
+        let growing = self
+            .growing
+            .get_or_insert_with(|| Growing::without_checkpoints(&trace));
+        if growing.closed_bytes(&trace) < least.max(1) {
+            return Ok(0);
+        }
+        let blocks = growing.fold(&trace).map_err(|_| FoldError::OutOfOrder)?;
+        trace.check_whole(&self.path)?;
+        let to = Self::path_of(&self.path);
+        let mut new = to.clone().into_os_string();
+        new.push(".new");
+        fs::write(&new, bytes::encode(FOLDED, growing))?;
+        fs::rename(&new, to)?;
+        for block in &blocks {
+            mark_folded(&self.file, block.offset)?;
+        }
+        Ok(blocks.iter().map(|block| u64::from(block.size)).sum())
+    }
+}
+
+/// Whether figures of all events stand beside a trace, the file at `path`, that has only some of
+/// these.
+#[must_use]
+pub fn is_folded(trace: &Trace, path: &Path) -> bool {
+    load(trace, path).is_some_and(|_| events_before(trace) > 0)
+}
+
+fn load(trace: &Trace, path: &Path) -> Option<Growing> {
+    if !trace.header().mode.keep_last {
+        return None;
+    }
+    let bytes = bytes::read(&Fold::path_of(path)).ok()?;
+    let kept: KeptGrowing = bytes::decode(FOLDED, &bytes).ok()?;
+    kept.open(trace)
+}
+
+/// The profile of a trace, the file at `path`, of which blocks were folded; `None` if none were.
+/// Figures by clause, of arguments and values, and times of single calls are not known.
+pub(super) fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Profile> {
+    let mut growing = load(trace, path)?;
+    if let Some(calls) = options.calls {
+        calls.keep(Calls::default());
+    }
+    let options = ReplayOptions {
+        calls: None,
+        cancel: None,
+        ..options.clone()
+    };
+    let before = growing.clone();
+    let profile = match growing.go_on_alone(trace, &options) {
+        Ok(grown) => grown.profile,
+        Err(Stopped::Cancelled | Stopped::InOnePiece) => before.as_it_is(trace)?,
+    };
+    Some(Profile {
+        folded_events: events_before(trace),
+        ..profile
+    })
+}
+
+/// How many events come before those that a trace has, in all streams.
+fn events_before(trace: &Trace) -> u64 {
+    let streams = trace.streams().iter();
+    streams.fold(0, |sum, stream| {
+        let first = trace.block_header(stream.blocks.start);
+        let first = first.filter(|_| !stream.blocks.is_empty());
+        let before = match (first, stream.end) {
+            (Some(header), _) => header.first_event,
+            (None, Some(end)) => end.events,
+            (None, None) => 0,
+        };
+        sum.saturating_add(before)
+    })
+}

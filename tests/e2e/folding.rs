@@ -1,0 +1,107 @@
+//! Recordings that keep the figures of all events, and the newest events only.
+
+use std::fs;
+
+use portmortem_tests::{Sandbox, Status};
+use serde_json::Value;
+
+/// Rounds of the same work. Between two it waits until what was recorded is folded, if there is
+/// somebody to do it: so nothing is lost on a busy machine, either.
+const ROUNDS: &str = "
+:- use_module(library(process)).
+:- initialization(main, main).
+main :-
+    current_prolog_flag(argv, [File, Text, Then]), atom_number(Text, Rounds),
+    forall(between(1, Rounds, _), ( stamp(File, Stamp), work, await(File, Stamp, 0) )),
+    write(done), nl,
+    call(Then).
+
+die :- current_prolog_flag(pid, Me), process_kill(Me, 9), sleep(60).
+
+work :- numlist(1, 60, L), forall(between(1, 40, _), nrev(L, _)), queens(6, _), risky.
+
+nrev([], []).
+nrev([H|T], R) :- nrev(T, S), app(S, [H], R).
+app([], L, L).
+app([H|T], L, [H|R]) :- app(T, L, R).
+
+queens(N, Qs) :- numlist(1, N, Ns), perm(Ns, Qs), safe(Qs), !.
+perm([], []).
+perm(L, [H|T]) :- sel(H, L, R), perm(R, T).
+sel(X, [X|T], T).
+sel(X, [H|T], [H|R]) :- sel(X, T, R).
+safe([]).
+safe([Q|Qs]) :- no_attack(Q, 1, Qs), safe(Qs).
+no_attack(_, _, []).
+no_attack(Q, D, [R|Rs]) :- Q =\\= R + D, Q =\\= R - D, D1 is D + 1, no_attack(Q, D1, Rs).
+
+risky :- catch(deep(20), stop, true).
+deep(0) :- throw(stop).
+deep(N) :- M is N - 1, deep(M), true.
+
+stamp(none, none) :- !.
+stamp(File, Stamp) :- exists_file(File), !, time_file(File, Stamp).
+stamp(_, none).
+
+await(none, _, _) :- !.
+await(File, Stamp, _) :- stamp(File, Now), Now \\== Stamp, !.
+await(File, Stamp, N) :- N < 6000, sleep(0.01), M is N + 1, await(File, Stamp, M).
+";
+
+/// What the rounds did, without how long it took: for each predicate of them its counts.
+fn counts(sandbox: &Sandbox, trace: &str) -> Vec<Vec<Value>> {
+    let columns = "predicate,calls,exits_det,exits_nondet,fails,redos,exceptions,cuts";
+    let options = ["--format", "json", "--top", "100", "--columns", columns];
+    let report = sandbox.portmortem([&["report", trace], &options[..]].concat());
+    let report: Value = serde_json::from_str(&report.out()).unwrap();
+    let rows = report["predicates"].as_array().unwrap();
+    let names = ["nrev/2", "app/3", "perm/2", "sel/3", "safe/1", "no_attack/3", "deep/1", "risky/0"];
+    let row = |name: &&str| {
+        let row = rows.iter().find(|row| row["predicate"] == *name).unwrap();
+        columns.split(',').map(|column| row[column].clone()).collect()
+    };
+    names.iter().map(row).collect()
+}
+
+/// Records the rounds with little room.
+fn record_folded<'a>(rounds: &'a str, then: &'a str) -> [&'a str; 9] {
+    [
+        "record", "--keep", "figures=4M", "-o", "few.pmt", "rounds.pl", "few.pmt.figures", rounds, then,
+    ]
+}
+
+/// What was folded and what is left in the trace is all that the program did.
+#[test]
+fn a_program_that_is_killed_has_figures_until_then() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.path("rounds.pl"), ROUNDS).unwrap();
+    let plain = ["record", "-o", "all.pmt", "rounds.pl", "none", "20", "true"];
+    sandbox.portmortem(plain).succeeds();
+    let killed = sandbox.portmortem(record_folded("20", "die"));
+    assert_eq!(killed.status, Status::Signal(9), "{killed}");
+    assert_eq!(counts(&sandbox, "few.pmt"), counts(&sandbox, "all.pmt"));
+}
+
+/// The trace is some ten times as large as its limit.
+#[test]
+fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.path("rounds.pl"), ROUNDS).unwrap();
+    let rounds = "40";
+    let plain = ["record", "-o", "all.pmt", "rounds.pl", "none", rounds, "true"];
+    let plain = sandbox.portmortem(plain);
+    let folded = sandbox.portmortem(record_folded(rounds, "true"));
+    plain.succeeds().prints("done\n");
+    folded.succeeds().prints("done\n");
+    let size = |name| fs::metadata(sandbox.path(name)).unwrap().len();
+    assert!(size("few.pmt") <= (4 << 20) + (64 << 10), "{}", size("few.pmt"));
+    assert!(size("all.pmt") > 3 * size("few.pmt"), "{}", size("all.pmt"));
+    assert_eq!(counts(&sandbox, "few.pmt"), counts(&sandbox, "all.pmt"));
+    sandbox
+        .portmortem(["report", "few.pmt"])
+        .succeeds()
+        .shows("the figures are of all events");
+    sandbox
+        .portmortem(["report", "few.pmt", "--focus", "nrev/2"])
+        .refuses("its events were folded into figures");
+}
