@@ -193,6 +193,17 @@ impl Analysis {
         filters: Filters,
         progress: &Progress,
     ) -> Option<Self> {
+        let options = ReplayOptions {
+            progress: Some(progress.counter()),
+            ..ReplayOptions::default()
+        };
+        let folded = || index::folded(&trace, path, &options);
+        if let Some(folded) = filters.is_everything().then(folded).flatten() {
+            return Some(Self {
+                scanned: Some(folded.trail),
+                ..Self::new(trace, path, filters, folded.profile)
+            });
+        }
         let mut found = Index::load(&trace, path);
         let is_missing = |found: &Result<Index, IndexError>| {
             matches!(found, Err(IndexError::Missing)) && trace.size() > LARGE
@@ -223,11 +234,10 @@ impl Analysis {
             cancel: Some(progress.stop_flag()),
             ..ReplayOptions::of(&filters)
         };
-        let is_folded = index::is_folded(&trace, path);
         let figures = || match &found {
             Ok(index) if filters.is_everything() => Some(index.profile()),
             // One that is stale is made again. Without an end there is none.
-            Err(_) if filters.is_everything() && (trace.end().is_some() || is_folded) => {
+            Err(_) if filters.is_everything() && trace.end().is_some() => {
                 Some(index::profile(&trace, path, &options))
             }
             _ => replay::try_replay(&trace, &options),

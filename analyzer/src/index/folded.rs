@@ -18,6 +18,7 @@ use crate::figures::profile::Profile;
 use crate::replay::ReplayOptions;
 use crate::replay::growing::{Growing, KeptGrowing, Stopped};
 use crate::trace::{Trace, TraceError};
+use crate::walk::Trail;
 
 /// Why a recording is not folded any further.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,8 @@ pub struct Fold {
     path: PathBuf,
     /// The trace, to mark blocks in it.
     file: File,
+    /// Bytes of events between two places where walks can begin, at least.
+    stride: u64,
     growing: Option<Growing>,
 }
 
@@ -51,12 +54,12 @@ impl Fold {
         PathBuf::from(name)
     }
 
-    /// Begins with the trace at `path`, of which nothing is folded yet. Figures of an older trace
-    /// that was there are removed.
+    /// Begins with the trace at `path`, which may have `limit` bytes and of which nothing is folded
+    /// yet. Figures of an older trace that was there are removed.
     ///
     /// # Errors
     /// If the trace cannot be opened.
-    pub fn begin(path: &Path) -> io::Result<Self> {
+    pub fn begin(path: &Path, limit: u64) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         match fs::remove_file(Self::path_of(path)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -65,6 +68,7 @@ impl Fold {
         Ok(Self {
             path: path.to_owned(),
             file,
+            stride: (limit / 64).clamp(1 << 16, 4 << 20),
             growing: None,
         })
     }
@@ -78,7 +82,7 @@ impl Fold {
         let trace = Trace::open(&self.path)?;
         let growing = self
             .growing
-            .get_or_insert_with(|| Growing::without_checkpoints(&trace));
+            .get_or_insert_with(|| Growing::new(&trace, self.stride));
         if growing.closed_bytes(&trace) < least.max(1) {
             return Ok(0);
         }
@@ -112,9 +116,19 @@ fn load(trace: &Trace, path: &Path) -> Option<Growing> {
     kept.open(trace)
 }
 
-/// The profile of a trace, the file at `path`, of which blocks were folded; `None` if none were.
-/// Figures by clause, of arguments and values, and times of single calls are not known.
-pub(super) fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Profile> {
+/// What is known of a trace of which blocks were folded.
+#[derive(Debug)]
+pub struct Folded {
+    /// Figures of all events, but not those by clause, of arguments and of values.
+    pub profile: Profile,
+    /// Places in what is left of the trace from which any event is near.
+    pub trail: Trail,
+}
+
+/// What is known of a trace, the file at `path`, of which blocks were folded; `None` if none were.
+/// Times of single calls are not known.
+#[must_use]
+pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Folded> {
     let mut growing = load(trace, path)?;
     if let Some(calls) = options.calls {
         calls.keep(Calls::default());
@@ -125,13 +139,16 @@ pub(super) fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Op
         ..options.clone()
     };
     let before = growing.clone();
-    let profile = match growing.go_on_alone(trace, &options) {
-        Ok(grown) => grown.profile,
-        Err(Stopped::Cancelled | Stopped::InOnePiece) => before.as_it_is(trace)?,
+    let (profile, checkpoints) = match growing.go_on_alone(trace, &options) {
+        Ok(grown) => (grown.profile, grown.checkpoints),
+        Err(Stopped::Cancelled | Stopped::InOnePiece) => (before.as_it_is(trace)?, Vec::new()),
     };
-    Some(Profile {
-        folded_events: events_before(trace),
-        ..profile
+    Some(Folded {
+        profile: Profile {
+            folded_events: events_before(trace),
+            ..profile
+        },
+        trail: Trail::new(trace, &checkpoints),
     })
 }
 

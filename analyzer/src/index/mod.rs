@@ -41,7 +41,7 @@ use crate::trace::Trace;
 use crate::walk::{STRIDE, Scan, Trail};
 use contents::{Contents, Fingerprint};
 pub use error::IndexError;
-pub use folded::{Fold, FoldError, is_folded};
+pub use folded::{Fold, FoldError, Folded, folded, is_folded};
 
 /// The index of one trace.
 #[derive(Debug)]
@@ -341,8 +341,8 @@ pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     if !options.is_everything() {
         return replay::replay(trace, options);
     }
-    if let Some(profile) = folded::profile(trace, path, options) {
-        return profile;
+    if let Some(folded) = folded(trace, path, options) {
+        return folded.profile;
     }
     if so_far::has_one(trace) {
         return so_far::profile(trace, path, options);

@@ -55,6 +55,16 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// This change, and then another one.
+    pub(crate) fn and(&self, next: &Self) -> Self {
+        Self {
+            active: self.active.and(&next.active),
+            choices: self.choices.and(&next.choices),
+            lost: next.lost,
+            paused: next.paused,
+        }
+    }
+
     /// Bytes that the boxes in it take.
     pub(crate) fn size(&self) -> usize {
         self.active.pushed.size() + self.choices.pushed.size()

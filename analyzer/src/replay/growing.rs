@@ -25,7 +25,6 @@ use crate::moment::checkpoint::Checkpoint;
 use crate::reading::Found;
 use crate::scope::Scope;
 use crate::trace::{Block, StreamEnd, StreamInfo, Trace};
-use crate::walk::STRIDE;
 
 /// The replay of a trace, as far as its blocks were closed.
 #[derive(Debug, Clone)]
@@ -167,15 +166,6 @@ impl Growing {
             in_one_piece: false,
             is_doubtful: false,
             last: Vec::new(),
-        }
-    }
-
-    /// The same without places where walks can begin: its size does not grow with the trace.
-    pub(crate) fn without_checkpoints(trace: &Trace) -> Self {
-        let scope = Scope::of(trace, &Default::default());
-        Self {
-            joined: Joined::new(&scope, None),
-            ..Self::new(trace, STRIDE)
         }
     }
 
@@ -336,6 +326,9 @@ impl Growing {
             let blocks = works.closed.iter().flat_map(|work| blocks_of(trace, work));
             let blocks = blocks.copied().collect();
             self.join_for_good(worker, works.closed, &works.ended, &options)?;
+            if let Some(taken) = &mut self.joined.checkpoints {
+                taken.leave_blocks_behind(trace);
+            }
             Ok(blocks)
         });
         folded.inspect_err(|_| {

@@ -75,17 +75,44 @@ impl Checkpoints {
 
     /// Where they are in a trace.
     pub(super) fn in_trace(&self, trace: &Trace) -> Vec<Checkpoint> {
-        let places = self.all.iter().filter_map(|(id, one)| {
-            let at = trace.stream_place(*id)?;
+        let mut taken = self.clone();
+        taken.leave_blocks_behind(trace);
+        let places = taken.all.into_iter().filter_map(|(id, one)| {
+            let at = trace.stream_place(id)?;
             let stream = &trace.streams()[at];
             let block = trace.block_from(stream, one.block);
-            stream.blocks.contains(&block).then(|| Checkpoint {
+            let is_there = stream.blocks.contains(&block)
+                && trace.blocks(block..block + 1)[0].sequence == one.block;
+            is_there.then(|| Checkpoint {
                 stream: at as u64,
                 block: block as u64,
-                ..one.clone()
+                ..one
             })
         });
         places.collect()
+    }
+
+    /// Those before the first block that a stream has left become part of the next one, or one.
+    pub(super) fn leave_blocks_behind(&mut self, trace: &Trace) {
+        let first_of = |id: u32| {
+            let stream = &trace.streams()[trace.stream_place(id)?];
+            trace.blocks(stream.blocks.clone()).first()
+        };
+        let mut gone: FxHashMap<u32, Checkpoint> = FxHashMap::default();
+        let mut left = Vec::with_capacity(self.all.len());
+        for (id, mut one) in std::mem::take(&mut self.all) {
+            if let Some(before) = gone.remove(&id) {
+                one.change = before.change.and(&one.change);
+            }
+            match first_of(id).is_none_or(|first| first.sequence > one.block) {
+                true => _ = gone.insert(id, one),
+                false => left.push((id, one)),
+            }
+        }
+        // The next one of the stream is a change of it.
+        left.extend(gone);
+        self.bytes = left.iter().map(|(_, one)| one.change.size()).sum();
+        self.all = left;
     }
 }
 

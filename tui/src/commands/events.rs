@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::Window;
+use portmortem_analyzer::{ReplayOptions, Window};
 use portmortem_analyzer::condition::ListedCondition;
 use portmortem_analyzer::export::TableWriter;
 use portmortem_analyzer::export::csv::Csv;
 use portmortem_analyzer::export::json::Escaped;
-use portmortem_analyzer::index::Index;
+use portmortem_analyzer::index::{self, Index};
 use portmortem_analyzer::listing::{BoxHistory, Listing};
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::tables::{Cell, Listed, ListedRow, Row, SiteNames};
@@ -36,10 +36,14 @@ const BOXES_AS_TEXT: usize = 20;
 pub(crate) fn run(args: &EventsArgs) -> Result<ExitCode> {
     let trace = Trace::open(&args.trace)?;
     let index = Index::load(&trace, &args.trace).ok();
+    let folded = || index::folded(&trace, &args.trace, &ReplayOptions::default());
+    let folded = index.is_none().then(folded).flatten();
+    let trail = folded.as_ref().map(|folded| &folded.trail);
+    let trail = trail.or(index.as_ref().map(Index::trail));
     let name = args.trace.file_stem().unwrap_or(args.trace.as_os_str());
     let name = name.to_string_lossy().into_owned();
     let sites = SiteNames::of(&trace);
-    let mut listing = Listing::new(&trace, &name, index.as_ref().map(Index::trail), &sites);
+    let mut listing = Listing::new(&trace, &name, trail, &sites);
     for stream in &args.stream {
         listing.streams.extend(streams(&trace, stream)?);
     }

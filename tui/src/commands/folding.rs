@@ -49,7 +49,7 @@ fn fold(path: PathBuf, process: u32, limit: u64, is_over: &AtomicBool) -> Result
     let mut fold = loop {
         let over = is_over.load(Ordering::Acquire);
         match Trace::open(&path) {
-            Ok(trace) if trace.header().process == process => break Fold::begin(&path)?,
+            Ok(trace) if trace.header().process == process => break Fold::begin(&path, limit)?,
             // There never was one.
             _ if over => return Ok(()),
             _ => thread::sleep(MOMENT),

@@ -201,6 +201,26 @@ pub(crate) struct StackChange {
     pub(crate) pushed: Arc<Packed>,
 }
 
+impl StackChange {
+    /// This change, and then another one.
+    pub(crate) fn and(&self, next: &Self) -> Self {
+        let pushed = self.pushed.len();
+        if next.popped >= pushed {
+            return Self {
+                popped: self.popped.saturating_add(next.popped - pushed),
+                pushed: Arc::clone(&next.pushed),
+            };
+        }
+        let stay = usize::try_from(pushed - next.popped).unwrap_or(usize::MAX);
+        let boxes = self.pushed.oldest(stay).into_iter();
+        let boxes = boxes.chain(next.pushed.oldest(usize::MAX));
+        Self {
+            popped: self.popped,
+            pushed: Arc::new(Packed::new(boxes)),
+        }
+    }
+}
+
 impl From<Frozen> for Stack {
     fn from(mut frozen: Frozen) -> Self {
         let len = frozen.len;

@@ -217,10 +217,11 @@ proptest! {
         script in long(),
         steps in prop::collection::vec((any::<prop::sample::Index>(), 1..900usize), 1..12),
         gone in prop_oneof![Just(1.0), 0.0..1.0],
+        stride in prop_oneof![Just(1), Just(3000)],
         is_over: bool,
     ) {
         let mut recording = Recording::with(&script, &FOLDING);
-        let mut growing = Growing::without_checkpoints(&recording.now());
+        let mut growing = Growing::new(&recording.now(), stride);
         let mut folded = Vec::new();
         for (stream, events) in steps {
             recording.go_on(stream.index(script.streams.len()), events);
@@ -247,6 +248,14 @@ proptest! {
         let grown = growing.go_on_alone(&rest, &ReplayOptions::default()).unwrap();
         let found = Profile { damage: Vec::new(), ..grown.profile };
         prop_assert_eq!(found, replay(&whole, &ReplayOptions::default()));
+        let trail = Trail::new(&rest, &grown.checkpoints);
+        for (at, stream) in rest.streams().iter().enumerate() {
+            for (number, _) in trail.places(at) {
+                let near = Walk::from(&rest, Some(&trail), stream, number);
+                let far = Walk::from(&whole, None, &whole.streams()[at], number);
+                prop_assert_eq!(boxes(near.moment()), boxes(far.moment()));
+            }
+        }
     }
 
     /// Events were lost after what was folded: its figures stay, and the rest is said to be lost.
@@ -254,7 +263,7 @@ proptest! {
     fn what_cannot_be_folded_is_lost(script in long(), lost in 1..4_usize) {
         let mut recording = Recording::with(&script, &FOLDING);
         recording.go_on(0, 1200);
-        let mut growing = Growing::without_checkpoints(&recording.now());
+        let mut growing = Growing::new(&recording.now(), 3000);
         growing.fold(&recording.now()).unwrap();
         let before = growing.clone().as_it_is(&recording.now()).unwrap();
         while !recording.is_over() {
