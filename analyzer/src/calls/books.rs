@@ -28,6 +28,16 @@ pub(crate) struct Books<'s> {
     without: FxHashMap<(Caller, PredicateIndex), RowId>,
 }
 
+/// The rows of a stream between two parts of it.
+#[derive(Debug, Default)]
+pub(crate) struct BooksAtRest {
+    /// Those of predicates, the unknown one included; of sites; and of calls without.
+    predicates: Vec<Row>,
+    sites: Vec<Row>,
+    others: Vec<Row>,
+    without: Vec<(Caller, PredicateIndex)>,
+}
+
 #[derive(Debug, Default)]
 struct Row {
     figures: CallFigures,
@@ -71,6 +81,35 @@ impl<'s> Books<'s> {
             unknown,
             rows: std::iter::repeat_with(Row::default).take(rows).collect(),
             without: FxHashMap::default(),
+        }
+    }
+
+    /// The same, with rows of before: more predicates and sites may have been declared since. No
+    /// row is of the unknown predicate.
+    pub(super) fn of_before(mut self, rest: BooksAtRest) -> Self {
+        let first_site = self.first_site() as usize;
+        for (row, of) in self.rows.iter_mut().zip(rest.predicates) {
+            *row = of;
+        }
+        for (row, of) in self.rows[first_site..].iter_mut().zip(rest.sites) {
+            *row = of;
+        }
+        let next = self.rows.len() as RowId;
+        self.without = rest.without.into_iter().zip(next..).collect();
+        self.rows.extend(rest.others);
+        self
+    }
+
+    pub(super) fn at_rest(self) -> BooksAtRest {
+        let sites = self.callers.len();
+        let mut rows = self.rows.into_iter();
+        let mut without: Vec<_> = self.without.into_iter().collect();
+        without.sort_unstable_by_key(|&(_, row)| row);
+        BooksAtRest {
+            predicates: rows.by_ref().take(self.unknown as usize).collect(),
+            sites: rows.by_ref().skip(1).take(sites).collect(),
+            others: rows.collect(),
+            without: without.into_iter().map(|(of, _)| of).collect(),
         }
     }
 

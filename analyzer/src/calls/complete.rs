@@ -55,6 +55,11 @@ impl<'s> Counter<'s> {
         }
     }
 
+    /// One that goes on.
+    pub(super) fn going_on(self, found: ByPredicate) -> Self {
+        Self { found, ..self }
+    }
+
     pub(super) fn into_found(self) -> ByPredicate {
         self.found
     }

@@ -8,8 +8,10 @@ pub mod behaviour;
 mod books;
 pub mod complete;
 pub mod figures;
+mod follower;
 pub mod growth;
 pub(crate) mod pass;
+pub(crate) mod so_far;
 mod usual;
 
 use std::collections::BTreeMap;
@@ -20,10 +22,11 @@ use crate::machine::pass::{Watch, over_streams};
 use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, SiteIndex, Trace};
-use behaviour::{Behaviour, Follower};
+use behaviour::Behaviour;
 pub(crate) use books::Books;
 use complete::CompleteTables;
 use figures::{Bins, CallFigures};
+use follower::Follower;
 use pass::Timer;
 pub use usual::{AgainstUsual, Beside, Did, Doing};
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::books::{Begun, Books, RowId, Took};
+use super::books::{Begun, Books, BooksAtRest, RowId, Took};
 use crate::figures::Caller;
 use crate::machine::{At, Observer, OpenBox, WayOut};
 use crate::trace::{BoxKind, PredicateIndex};
@@ -66,6 +66,47 @@ impl Frame {
     }
 }
 
+/// What a timer knows between two parts of a stream.
+#[derive(Debug)]
+pub(crate) struct TimerAtRest {
+    rows: BooksAtRest,
+    stream: u32,
+    engine: u64,
+    on_chain: Vec<u64>,
+}
+
+impl TimerAtRest {
+    /// Before the first event of a stream.
+    pub(crate) fn new(stream: u32) -> Self {
+        Self {
+            rows: BooksAtRest::default(),
+            stream,
+            engine: 0,
+            on_chain: Vec::new(),
+        }
+    }
+
+    /// Goes on with books that have room for what was declared since.
+    pub(crate) fn go_on(self, books: Books<'_>) -> Timer<'_> {
+        let mut timer = Timer::new(books.of_before(self.rows));
+        timer.on_chain[..self.on_chain.len()].copy_from_slice(&self.on_chain);
+        (timer.stream, timer.engine) = (self.stream, self.engine);
+        timer
+    }
+}
+
+impl Frame {
+    /// Rows have other numbers since more was declared.
+    pub(crate) fn renumber(&mut self, row: impl Fn(RowId) -> RowId) {
+        let renumbered = |[predicate, goal]: Rows| [predicate, row(goal)];
+        if let Some((rows, _)) = &mut self.first {
+            *rows = renumbered(*rows);
+        }
+        let more = std::mem::take(&mut self.more).into_iter();
+        self.more = more.map(|(rows, of)| (renumbered(rows), of)).collect();
+    }
+}
+
 /// Times the calls of streams.
 #[derive(Debug)]
 pub(crate) struct Timer<'s> {
@@ -84,6 +125,16 @@ impl<'s> Timer<'s> {
             engine: 0,
             on_chain: vec![0; books.unknown() as usize + 1],
             books,
+        }
+    }
+
+    /// What it knows, to go on later.
+    pub(crate) fn at_rest(self) -> TimerAtRest {
+        TimerAtRest {
+            rows: self.books.at_rest(),
+            stream: self.stream,
+            engine: self.engine,
+            on_chain: self.on_chain,
         }
     }
 

@@ -1,5 +1,6 @@
 //! One pass over the events of streams, for all observers that are asked for.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use portmortem_tracer::format::{Dialect, Event};
@@ -7,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{At, Observer, OpenBox, Stacks, WayOut};
 use crate::scope::Scope;
-use crate::trace::events::TimedEvent;
+use crate::trace::events::{Events, TimedEvent};
 use crate::trace::{ClauseIndex, PredicateIndex, StreamInfo, Trace};
 
 /// Progress is told, and it is asked whether to stop, after so many events.
@@ -69,19 +70,12 @@ pub(crate) fn one_stream<O: Observer>(
     let mut last = None;
     let mut events = trace.events(stream);
     let mut read = 0;
-    while let Some(mut timed) = events.next() {
+    while let Some(timed) = events.next() {
         last = Some(timed.tick);
         if scope.is_over(timed.tick) {
             break;
         }
-        if let Event::Clause { clause } = &mut timed.event {
-            *clause = trace.clause_index(*clause).unwrap_or(ClauseIndex::MAX);
-        }
-        if let Event::Table(table) = &mut timed.event {
-            let of = trace.predicate_index(table.predicate);
-            table.predicate = of.unwrap_or(trace.unknown_predicate());
-        }
-        pass.happen(timed, events.number(), observer);
+        pass.happen(numbered(trace, timed), events.number(), observer);
         read += 1;
         if read == WATCHED {
             watch.read(WATCHED);
@@ -96,6 +90,100 @@ pub(crate) fn one_stream<O: Observer>(
         pass.finish(stream.end.map_or(last, |end| end.tick.max(last)), observer);
     }
     !watch.is_cancelled()
+}
+
+/// An event whose clause and predicate are those of the trace, not ids of the file.
+#[inline]
+fn numbered(trace: &Trace, mut timed: TimedEvent) -> TimedEvent {
+    if let Event::Clause { clause } = &mut timed.event {
+        *clause = trace.clause_index(*clause).unwrap_or(ClauseIndex::MAX);
+    }
+    if let Event::Table(table) = &mut timed.event {
+        let of = trace.predicate_index(table.predicate);
+        table.predicate = of.unwrap_or(trace.unknown_predicate());
+    }
+    timed
+}
+
+/// What a pass knows between two parts of a stream.
+#[derive(Debug)]
+pub(crate) struct PassAtRest<K> {
+    stacks: Stacks<Vec<(OpenBox, K)>>,
+    at: Option<At>,
+    tick: u64,
+    now: u64,
+}
+
+impl<K> PassAtRest<K> {
+    /// Before the first event of a stream.
+    pub(crate) fn new(dialect: Dialect, unknown: PredicateIndex) -> Self {
+        Self {
+            stacks: Stacks::new(dialect, unknown),
+            at: None,
+            tick: 0,
+            now: 0,
+        }
+    }
+
+    /// Predicates were declared, so another number stands for none.
+    pub(crate) fn set_unknown(&mut self, unknown: PredicateIndex) {
+        self.stacks.unknown = unknown;
+    }
+
+    /// Something changes in what is kept with each box.
+    pub(crate) fn each(&mut self, change: impl FnMut(&mut K)) {
+        let Stacks {
+            active, choices, ..
+        } = &mut self.stacks;
+        let kept = active.iter_mut().chain(choices);
+        kept.map(|(_, kept)| kept).for_each(change);
+    }
+
+    /// The next blocks of a stream, of which none is missing. Nothing is left out.
+    pub(crate) fn go_on<O>(
+        self,
+        trace: &Trace,
+        stream: &StreamInfo,
+        blocks: Range<usize>,
+        scope: &Scope,
+        observer: &mut O,
+    ) -> Self
+    where
+        O: Observer<Kept = K>,
+    {
+        let mut pass = Pass {
+            scope,
+            stacks: self.stacks,
+            at: self.at,
+            tick: self.tick,
+            now: self.now,
+        };
+        let mut events = Events::part(trace, stream, blocks);
+        while let Some(timed) = events.next() {
+            pass.happen(numbered(trace, timed), events.number(), observer);
+        }
+        Self {
+            stacks: pass.stacks,
+            at: pass.at,
+            tick: pass.tick,
+            now: pass.now,
+        }
+    }
+
+    /// Nothing comes after `tick`.
+    pub(crate) fn finish<O>(self, tick: u64, scope: &Scope, observer: &mut O)
+    where
+        O: Observer<Kept = K>,
+    {
+        let pass = Pass {
+            scope,
+            stacks: self.stacks,
+            at: self.at,
+            tick: self.tick,
+            now: self.now,
+        };
+        pass.finish(tick, observer);
+    }
 }
 
 /// The boxes of a stream, and the time.

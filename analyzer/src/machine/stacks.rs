@@ -78,7 +78,7 @@ impl<K> Pile for Vec<(OpenBox, K)> {
 pub(crate) struct Stacks<P> {
     dialect: Dialect,
     /// The predicate of boxes from before a gap.
-    unknown: PredicateIndex,
+    pub(super) unknown: PredicateIndex,
     /// After a gap callers are not known.
     pub(crate) lost: bool,
     pub(crate) paused: bool,

@@ -1,0 +1,131 @@
+//! The times of single calls of a recording, as far as its blocks were folded.
+//!
+//! What is known of a stream lies at rest between two foldings, and goes on with the blocks that
+//! were closed since. Predicates and sites that were declared meanwhile get rows.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::complete::ByPredicate;
+use super::follower::{FollowerAtRest, Frame as Followed};
+use super::pass::{Frame as Timed, TimerAtRest};
+use super::{Calls, Observed, Timing};
+use crate::machine::pass::PassAtRest;
+use crate::scope::Scope;
+use crate::trace::{Callable, PredicateIndex, StreamInfo, Trace};
+
+/// What is kept with a box: for the times, for what goals did, and for tables.
+type Kept = (Timed, (Followed, ()));
+
+/// The calls of streams that have not ended, and of those that have.
+#[derive(Debug, Default)]
+pub(crate) struct CallsSoFar {
+    open: FxHashMap<u32, OpenStream>,
+    ended: Calls,
+}
+
+/// A stream between two foldings.
+#[derive(Debug)]
+struct OpenStream {
+    /// The predicate that stands for none, which numbers of goals follow on.
+    unknown: PredicateIndex,
+    /// How many sites there were.
+    sites: u32,
+    pass: PassAtRest<Kept>,
+    timer: TimerAtRest,
+    follower: FollowerAtRest,
+    tables: ByPredicate,
+}
+
+impl CallsSoFar {
+    /// The next blocks of a stream happen.
+    pub(crate) fn go_on(&mut self, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>) {
+        let scope = Scope::of(trace, &Default::default());
+        let timing = Timing::of(trace);
+        let of = self.open.remove(&stream.id);
+        let of = of.unwrap_or_else(|| OpenStream::new(trace, stream));
+        let (pass, mut observed) = of.wake(&scope, &timing);
+        let pass = pass.go_on(trace, stream, blocks, &scope, &mut observed);
+        self.open.insert(stream.id, OpenStream::rest(pass, observed, &timing));
+    }
+
+    /// A stream has ended.
+    pub(crate) fn end(&mut self, trace: &Trace, stream: &StreamInfo) {
+        let Some(of) = self.open.remove(&stream.id) else {
+            return;
+        };
+        let scope = Scope::of(trace, &Default::default());
+        let timing = Timing::of(trace);
+        let (pass, mut observed) = of.wake(&scope, &timing);
+        let (end, _) = trace.end_of(stream);
+        pass.finish(end, &scope, &mut observed);
+        let before = std::mem::take(&mut self.ended);
+        self.ended = before.and(Calls::observed(observed));
+    }
+
+    /// The calls of all streams, if all have ended.
+    pub(crate) fn all(&self) -> Option<&Calls> {
+        self.open.is_empty().then_some(&self.ended)
+    }
+}
+
+impl OpenStream {
+    fn new(trace: &Trace, stream: &StreamInfo) -> Self {
+        let unknown = trace.unknown_predicate();
+        Self {
+            unknown,
+            sites: trace.sites().len() as u32,
+            pass: PassAtRest::new(stream.dialect(), unknown),
+            timer: TimerAtRest::new(stream.id),
+            follower: FollowerAtRest::new(),
+            tables: ByPredicate::new(),
+        }
+    }
+
+    fn rest(
+        pass: PassAtRest<Kept>,
+        (timer, (follower, counter)): Observed<'_>,
+        timing: &Timing,
+    ) -> Self {
+        Self {
+            unknown: timing.unknown,
+            sites: timing.callers.len() as u32,
+            pass,
+            timer: timer.at_rest(),
+            follower: follower.at_rest(),
+            tables: counter.into_found(),
+        }
+    }
+
+    /// Observers that go on in the trace as it is now.
+    fn wake<'s>(
+        mut self,
+        scope: &'s Scope,
+        timing: &'s Timing,
+    ) -> (PassAtRest<Kept>, Observed<'s>) {
+        let (unknown, sites) = (self.unknown, self.sites);
+        let more = timing.unknown - unknown;
+        let more_sites = timing.callers.len() as u32 - sites;
+        // Predicates, then one that stands for none, then sites, then rows of others.
+        let renumber = |of: Callable| match of {
+            of if of <= unknown => of,
+            of if of - unknown <= sites => of + more,
+            of => of + more + more_sites,
+        };
+        self.pass.set_unknown(timing.unknown);
+        if more + more_sites > 0 {
+            self.pass.each(|(timed, (followed, ()))| {
+                timed.renumber(renumber);
+                followed.renumber(renumber);
+            });
+        }
+        let (timer, (follower, counter)) = timing.observer(scope);
+        let timer = self.timer.go_on(timer.into_books());
+        let follower = self.follower.go_on(follower);
+        (
+            self.pass,
+            (timer, (follower, counter.going_on(self.tables))),
+        )
+    }
+}
