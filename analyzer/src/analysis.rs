@@ -18,7 +18,7 @@ use crate::figures::profile::Profile;
 use crate::figures::values::Values;
 use crate::figures::whole::Whole;
 use crate::figures::work::Work;
-use crate::index::{self, Index, IndexError, so_far};
+use crate::index::{self, Folded, Index, IndexError, so_far};
 use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
 use crate::progress::Progress;
@@ -119,6 +119,12 @@ impl Analysis {
             calls: with_calls.then_some(&calls),
             ..ReplayOptions::of(&filters)
         };
+        if filters.is_everything()
+            && let Some(folded) = index::folded(&trace, path, &options)
+        {
+            trace.check_whole(path)?;
+            return Ok(Self::folded(Arc::new(trace), path, folded));
+        }
         let profile = index::profile(&trace, path, &options);
         trace.check_whole(path)?;
         Ok(Self {
@@ -197,12 +203,10 @@ impl Analysis {
             progress: Some(progress.counter()),
             ..ReplayOptions::default()
         };
-        let folded = || index::folded(&trace, path, &options);
-        if let Some(folded) = filters.is_everything().then(folded).flatten() {
-            return Some(Self {
-                scanned: Some(folded.trail),
-                ..Self::new(trace, path, filters, folded.profile)
-            });
+        if filters.is_everything()
+            && let Some(folded) = index::folded(&trace, path, &options)
+        {
+            return Some(Self::folded(trace, path, folded));
         }
         let mut found = Index::load(&trace, path);
         let is_missing = |found: &Result<Index, IndexError>| {
@@ -254,6 +258,22 @@ impl Analysis {
         })
     }
 
+    /// A trace of which blocks were folded.
+    fn folded(trace: Arc<Trace>, path: &Path, folded: Folded) -> Self {
+        let Folded {
+            profile,
+            trail,
+            calls,
+        } = folded;
+        let analysis = Self::new(trace, path, Filters::default(), profile);
+        // Those of the events that are left are other calls.
+        analysis.calls.keep(calls.unwrap_or_default());
+        Self {
+            scanned: Some(trail),
+            ..analysis
+        }
+    }
+
     fn new(trace: Arc<Trace>, path: &Path, filters: Filters, profile: Profile) -> Self {
         let scope = Arc::new(Scope::of(&trace, &filters));
         Self::with_scope(trace, path, filters, scope, profile)
@@ -269,10 +289,6 @@ impl Analysis {
     ) -> Self {
         let name = path.file_stem().unwrap_or(path.as_os_str());
         let calls = CallsOnRequest::new(Arc::clone(&scope));
-        if profile.folded_events > 0 {
-            // Those of the events that are left are no part of the figures.
-            calls.keep(Calls::default());
-        }
         Self {
             name: name.to_string_lossy().into_owned(),
             path: path.to_owned(),

@@ -4,13 +4,14 @@
 //! A backtrack edge ([`crate::figures::BacktrackFigures`]) is of predicates. A library predicate
 //! that several goals call is one of them, so an edge does not say which goal rejected what.
 
+use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
-use crate::trace::{PredicateIndex, SiteIndex};
+use crate::trace::{PredicateIndex, SiteIndex, Trace};
 
 /// Choicepoints of boxes' own: a nondeterminate exit left them, and no box that was called inside
 /// could be re-entered. Last calls share a box: such a choicepoint is of the last one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct OwnChoicepoints {
     /// Left by exits.
     pub left: u64,
@@ -19,7 +20,7 @@ pub struct OwnChoicepoints {
 }
 
 /// How a predicate calls itself, directly or through others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Recursion {
     /// Calls of it while a box of it was on the active chain.
     pub calls: u64,
@@ -37,7 +38,7 @@ impl Recursion {
 }
 
 /// Ticks of the first call and of the last one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Span {
     /// Of the first one.
     pub first: u64,
@@ -64,7 +65,7 @@ impl Span {
 type Called = (PredicateIndex, Option<SiteIndex>);
 
 /// Behaviour of the streams that are looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Behaviour {
     /// How often a goal failed without a solution, and the very next port was the redo of another
     /// goal: the first one rejected what the second one gave.
@@ -105,6 +106,21 @@ impl Behaviour {
             sum.callers += part.callers;
         }
         self
+    }
+
+    /// Whether all that it names is in a trace.
+    pub(super) fn may_be_of(&self, trace: &Trace) -> bool {
+        let is_site = |site: SiteIndex| (site as usize) < trace.sites().len();
+        let is_predicate = |of: PredicateIndex| of <= trace.unknown_predicate();
+        let is_called =
+            |&(of, site): &Called| is_predicate(of) && site.is_none_or(is_site);
+        let mut rejections = self.rejections.keys();
+        let mut tests = self.tests.keys();
+        rejections.all(|&(by, of)| is_site(by) && is_site(of))
+            && tests.all(|&(of, last)| is_site(of) && last.is_none_or(is_site))
+            && self.choicepoints.keys().all(is_called)
+            && self.spans.keys().all(is_called)
+            && self.recursions.keys().all(|&of| is_predicate(of))
     }
 
     /// How often a test that is no call rejected what a goal gave, by the goal that exited last.

@@ -3,6 +3,7 @@
 //! A table counts in a window if it was completed in it, and in a focus if the box was in it that
 //! was active then: of predicates that fill tables of each other, that of the first one.
 
+use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
 use portmortem_tracer::format::Event;
@@ -12,7 +13,7 @@ use crate::scope::Scope;
 use crate::trace::PredicateIndex;
 
 /// The tables of a predicate that were completed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct CompleteTables {
     /// How many.
     pub tables: u64,

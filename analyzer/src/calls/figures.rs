@@ -1,5 +1,6 @@
 //! The figures of the calls of a predicate, or of a goal.
 
+use bincode::{Decode, Encode};
 use super::growth::{Growth, Trend};
 use crate::figures::Caller;
 use crate::trace::SiteIndex;
@@ -64,7 +65,7 @@ impl Bins {
 }
 
 /// A call among the slowest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct SlowCall {
     /// How long it took.
     pub ticks: u64,
@@ -92,7 +93,7 @@ impl SlowCall {
 /// The **time of one call** is the inclusive time of the activation that its call begins, up to the
 /// first way out: exit, failure or exception. `calls = timed + departed + open`; the bins of the
 /// histogram add up to `timed`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct CallFigures {
     /// Calls, last calls included.
     pub calls: u64,

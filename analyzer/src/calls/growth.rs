@@ -39,7 +39,7 @@ const LINEAR: std::ops::Range<f64> = 0.6..1.6;
 
 /// Sums of times of calls by pieces of their ordinals. All pieces have the same length, the
 /// smallest power of two with which there are no more than 64.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Growth {
     /// Binary logarithm of the length of a piece.
     shift: u32,
@@ -47,7 +47,7 @@ pub struct Growth {
 }
 
 /// Calls with consecutive ordinals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 struct Piece {
     calls: u64,
     ticks: u64,
@@ -272,7 +272,8 @@ fn has_grown(ticks: &[f64; STRETCHES]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use bincode::{Decode, Encode};
+use super::*;
 
     /// Of calls whose times are these, in their order.
     fn growth(times: impl IntoIterator<Item = u64>) -> Growth {

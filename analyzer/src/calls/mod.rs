@@ -14,6 +14,7 @@ pub(crate) mod pass;
 pub(crate) mod so_far;
 mod usual;
 
+use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -31,7 +32,7 @@ use pass::Timer;
 pub use usual::{AgainstUsual, Beside, Did, Doing};
 
 /// A goal that made calls, as the table `sites` has them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Goal {
     /// What is called.
     pub callee: PredicateIndex,
@@ -42,7 +43,7 @@ pub struct Goal {
 }
 
 /// The times of single calls.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Calls {
     predicates: Vec<CallFigures>,
     goals: BTreeMap<Goal, CallFigures>,
@@ -85,6 +86,28 @@ impl Calls {
             tables: counter.into_found(),
             ..timer.into_books().into_calls()
         }
+    }
+
+    /// Whether all that it names is in a trace.
+    pub(crate) fn may_be_of(&self, trace: &Trace) -> bool {
+        let unknown = trace.unknown_predicate();
+        let is_goal = |goal: &Goal| {
+            goal.callee <= unknown
+                && goal.caller.predicate().is_none_or(|of| of <= unknown)
+                && goal.site.is_none_or(|site| is_site(trace, site))
+        };
+        let is_slow = |figures: &CallFigures| {
+            let mut slowest = figures.slowest.iter();
+            slowest.all(|call| {
+                call.caller.predicate().is_none_or(|of| of <= unknown)
+                    && call.site.is_none_or(|site| is_site(trace, site))
+            })
+        };
+        self.predicates.len() <= unknown as usize + 1
+            && self.goals.keys().all(is_goal)
+            && self.predicates.iter().chain(self.goals.values()).all(is_slow)
+            && self.tables.keys().all(|of| *of <= unknown)
+            && self.behaviour.may_be_of(trace)
     }
 
     /// The figures of the calls of a predicate; `None` if it has none.
@@ -145,6 +168,10 @@ impl Calls {
         self.behaviour = self.behaviour.and(other.behaviour);
         self
     }
+}
+
+fn is_site(trace: &Trace, site: SiteIndex) -> bool {
+    (site as usize) < trace.sites().len()
 }
 
 /// What finds all of it in one pass.

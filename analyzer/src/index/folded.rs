@@ -14,6 +14,7 @@ use portmortem_tracer::fold::mark_folded;
 
 use super::bytes::{self, FOLDED};
 use crate::calls::Calls;
+use crate::calls::so_far::CallsSoFar;
 use crate::figures::profile::Profile;
 use crate::replay::ReplayOptions;
 use crate::replay::growing::{Growing, KeptGrowing, Stopped};
@@ -40,9 +41,11 @@ pub struct Fold {
     path: PathBuf,
     /// The trace, to mark blocks in it.
     file: File,
-    /// Bytes of events between two places where walks can begin, at least.
-    stride: u64,
+    /// Bytes that the trace may have.
+    limit: u64,
     growing: Option<Growing>,
+    /// Unless there is no time for them.
+    calls: Option<CallsSoFar>,
 }
 
 impl Fold {
@@ -68,8 +71,9 @@ impl Fold {
         Ok(Self {
             path: path.to_owned(),
             file,
-            stride: (limit / 64).clamp(1 << 16, 4 << 20),
+            limit,
             growing: None,
+            calls: Some(CallsSoFar::default()),
         })
     }
 
@@ -80,23 +84,66 @@ impl Fold {
     /// [`FoldError`]; then nothing more can be folded, and what was folded before stays.
     pub fn go_on(&mut self, least: u64) -> Result<u64, FoldError> {
         let trace = Trace::open(&self.path)?;
-        let growing = self
-            .growing
-            .get_or_insert_with(|| Growing::new(&trace, self.stride));
-        if growing.closed_bytes(&trace) < least.max(1) {
+        let closed = self.growing(&trace).closed_bytes(&trace);
+        if closed < least.max(1) {
             return Ok(0);
         }
-        let blocks = growing.fold(&trace).map_err(|_| FoldError::OutOfOrder)?;
+        if closed > self.limit / 2 {
+            // They take as long as all the rest, and what they delay will be lost.
+            self.calls = None;
+        }
+        self.fold(&trace)?;
+        Ok(closed)
+    }
+
+    /// Folds what is left, when nothing more is written.
+    ///
+    /// # Errors
+    /// As [`Self::go_on`].
+    pub fn finish(&mut self) -> Result<(), FoldError> {
+        let trace = Trace::open(&self.path)?;
+        self.fold(&trace)
+    }
+
+    fn growing(&mut self, trace: &Trace) -> &mut Growing {
+        let stride = (self.limit / 64).clamp(1 << 16, 4 << 20);
+        let growing = &mut self.growing;
+        growing.get_or_insert_with(|| Growing::new(trace, stride))
+    }
+
+    fn fold(&mut self, trace: &Trace) -> Result<(), FoldError> {
+        let new = self.growing(trace).fold(trace);
+        let new = new.map_err(|_| FoldError::OutOfOrder)?;
+        if let Some(calls) = &mut self.calls {
+            for (stream, blocks) in &new.parts {
+                calls.go_on(trace, &trace.streams()[*stream], blocks.clone());
+            }
+            for stream in &new.ended {
+                calls.end(trace, &trace.streams()[*stream]);
+            }
+        }
         trace.check_whole(&self.path)?;
+        self.write(trace)?;
+        let blocks = new.parts.into_iter();
+        for block in blocks.flat_map(|(_, blocks)| trace.blocks(blocks)) {
+            mark_folded(&self.file, block.offset)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is known, complete or not at all.
+    fn write(&mut self, trace: &Trace) -> io::Result<()> {
+        let is_over = trace.end().is_some();
+        let calls = self.calls.as_ref().filter(|_| is_over);
+        let calls = calls.and_then(CallsSoFar::all);
+        let Some(growing) = &self.growing else {
+            return Ok(());
+        };
         let to = Self::path_of(&self.path);
         let mut new = to.clone().into_os_string();
         new.push(".new");
-        fs::write(&new, bytes::encode(FOLDED, growing))?;
-        fs::rename(&new, to)?;
-        for block in &blocks {
-            mark_folded(&self.file, block.offset)?;
-        }
-        Ok(blocks.iter().map(|block| u64::from(block.size)).sum())
+        fs::write(&new, bytes::encode(FOLDED, &(growing, calls)))?;
+        fs::rename(&new, to)
     }
 }
 
@@ -107,13 +154,14 @@ pub fn is_folded(trace: &Trace, path: &Path) -> bool {
     load(trace, path).is_some_and(|_| events_before(trace) > 0)
 }
 
-fn load(trace: &Trace, path: &Path) -> Option<Growing> {
+fn load(trace: &Trace, path: &Path) -> Option<(Growing, Option<Calls>)> {
     if !trace.header().mode.keep_last {
         return None;
     }
     let bytes = bytes::read(&Fold::path_of(path)).ok()?;
-    let kept: KeptGrowing = bytes::decode(FOLDED, &bytes).ok()?;
-    kept.open(trace)
+    let (kept, calls): (KeptGrowing, Option<Calls>) = bytes::decode(FOLDED, &bytes).ok()?;
+    let is_of = calls.as_ref().is_none_or(|calls| calls.may_be_of(trace));
+    is_of.then_some((kept.open(trace)?, calls))
 }
 
 /// What is known of a trace of which blocks were folded.
@@ -123,16 +171,14 @@ pub struct Folded {
     pub profile: Profile,
     /// Places in what is left of the trace from which any event is near.
     pub trail: Trail,
+    /// Times of single calls, if they are known.
+    pub calls: Option<Calls>,
 }
 
 /// What is known of a trace, the file at `path`, of which blocks were folded; `None` if none were.
-/// Times of single calls are not known.
 #[must_use]
 pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Folded> {
-    let mut growing = load(trace, path)?;
-    if let Some(calls) = options.calls {
-        calls.keep(Calls::default());
-    }
+    let (mut growing, calls) = load(trace, path)?;
     let options = ReplayOptions {
         calls: None,
         cancel: None,
@@ -149,6 +195,7 @@ pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Fol
             ..profile
         },
         trail: Trail::new(trace, &checkpoints),
+        calls,
     })
 }
 

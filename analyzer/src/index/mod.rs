@@ -335,14 +335,11 @@ fn is_writable(path: &Path) -> bool {
 /// The profile of a trace, which is the file at `path`: from its index if it has a good one, else
 /// by replay. If all of the trace is replayed, and it is large or its index is stale or damaged, it
 /// gets an index. If another process makes that, it is waited for. If the recording did not end,
-/// the replay goes on from where another command came; if blocks of it were folded, from there.
+/// the replay goes on from where another command came.
 #[must_use]
 pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     if !options.is_everything() {
         return replay::replay(trace, options);
-    }
-    if let Some(folded) = folded(trace, path, options) {
-        return folded.profile;
     }
     if so_far::has_one(trace) {
         return so_far::profile(trace, path, options);

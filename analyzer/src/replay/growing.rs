@@ -24,7 +24,7 @@ use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::reading::Found;
 use crate::scope::Scope;
-use crate::trace::{Block, StreamEnd, StreamInfo, Trace};
+use crate::trace::{StreamEnd, StreamInfo, Trace};
 
 /// The replay of a trace, as far as its blocks were closed.
 #[derive(Debug, Clone)]
@@ -303,12 +303,12 @@ impl Growing {
         closed.map(|work| bytes_of(trace, work)).sum()
     }
 
-    /// Goes on with the blocks of the trace that are closed, and says which these are: it knows all
-    /// that figures need of them. Nothing else is found out.
+    /// Goes on with the blocks of the trace that are closed: it knows all that figures need of them.
+    /// Nothing else is found out.
     ///
     /// # Errors
     /// [`Stopped::InOnePiece`]: then it is what it was before, and cannot go on.
-    pub(crate) fn fold(&mut self, trace: &Trace) -> Result<Vec<Block>, Stopped> {
+    pub(crate) fn fold(&mut self, trace: &Trace) -> Result<NewParts, Stopped> {
         let scope = Scope::of(trace, &Default::default());
         if self.in_one_piece || !self.is_of(trace, &scope) {
             return Err(Stopped::InOnePiece);
@@ -323,13 +323,12 @@ impl Growing {
         };
         let works = self.works(trace, true).ok_or(Stopped::InOnePiece);
         let folded = works.and_then(|works| {
-            let blocks = works.closed.iter().flat_map(|work| blocks_of(trace, work));
-            let blocks = blocks.copied().collect();
+            let new = NewParts::of(trace, &works);
             self.join_for_good(worker, works.closed, &works.ended, &options)?;
             if let Some(taken) = &mut self.joined.checkpoints {
                 taken.leave_blocks_behind(trace);
             }
-            Ok(blocks)
+            Ok(new)
         });
         folded.inspect_err(|_| {
             *self = Self {
@@ -448,6 +447,50 @@ struct Works {
     rest: Vec<Work>,
 }
 
+/// What was folded at a time. Streams by their place.
+#[derive(Debug, Default)]
+pub(crate) struct NewParts {
+    /// Blocks of streams.
+    pub(crate) parts: Vec<(usize, Range<usize>)>,
+    /// Streams of which nothing more comes.
+    pub(crate) ended: Vec<usize>,
+}
+
+impl NewParts {
+    fn of(trace: &Trace, works: &Works) -> Self {
+        let mut new = Self {
+            parts: Vec::new(),
+            ended: works.ended.clone(),
+        };
+        for work in &works.closed {
+            match work {
+                Work::Streams(streams) => {
+                    for at in streams.clone() {
+                        new.parts.push((at, trace.streams()[at].blocks.clone()));
+                        new.ended.push(at);
+                    }
+                }
+                Work::Part {
+                    stream,
+                    blocks,
+                    is_last,
+                } => {
+                    match new.parts.last_mut() {
+                        Some((last, before)) if last == stream && before.end == blocks.start => {
+                            before.end = blocks.end;
+                        }
+                        _ => new.parts.push((*stream, blocks.clone())),
+                    }
+                    if *is_last {
+                        new.ended.push(*stream);
+                    }
+                }
+            }
+        }
+        new
+    }
+}
+
 /// Streams whose blocks were all joined end there.
 fn finish(joined: &mut Joined, trace: &Trace, streams: &[usize]) -> Result<(), Stopped> {
     let mut all = streams.iter().map(|&stream| &trace.streams()[stream]);
@@ -486,16 +529,13 @@ fn last_number(trace: &Trace, blocks: Range<usize>) -> Option<u64> {
 }
 
 fn bytes_of(trace: &Trace, work: &Work) -> u64 {
-    blocks_of(trace, work).map(|block| u64::from(block.size)).sum()
-}
-
-/// The blocks that are replayed for a work.
-fn blocks_of<'t>(trace: &'t Trace, work: &Work) -> impl Iterator<Item = &'t Block> {
-    let (streams, blocks) = match work {
-        Work::Streams(streams) => (streams.clone(), 0..0),
-        Work::Part { blocks, .. } => (0..0, blocks.clone()),
-    };
-    let of_streams = trace.streams()[streams].iter();
-    let of_streams = of_streams.flat_map(|stream| trace.blocks(stream.blocks.clone()));
-    of_streams.chain(trace.blocks(blocks))
+    match work {
+        Work::Streams(streams) => {
+            let streams = trace.streams()[streams.clone()].iter();
+            streams
+                .map(|stream| trace.bytes_of(stream.blocks.clone()))
+                .sum()
+        }
+        Work::Part { blocks, .. } => trace.bytes_of(blocks.clone()),
+    }
 }

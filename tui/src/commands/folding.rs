@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 use portmortem_analyzer::index::Fold;
 use portmortem_analyzer::trace::Trace;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPoolBuilder;
 
 /// How long nothing is done where there was nothing to do.
 const MOMENT: Duration = Duration::from_millis(25);
@@ -55,18 +55,10 @@ fn fold(path: PathBuf, process: u32, limit: u64, is_over: &AtomicBool) -> Result
             _ => thread::sleep(MOMENT),
         }
     };
-    loop {
-        let over = is_over.load(Ordering::Acquire);
-        let least = if over { 0 } else { limit / PORTION };
-        let folded = go_on(&pool, &mut fold, least)?;
-        match (over, folded) {
-            (true, _) => return Ok(()),
-            (false, 0) => thread::sleep(MOMENT),
-            (false, _) => {}
+    while !is_over.load(Ordering::Acquire) {
+        if pool.install(|| fold.go_on(limit / PORTION))? == 0 {
+            thread::sleep(MOMENT);
         }
     }
-}
-
-fn go_on(pool: &ThreadPool, fold: &mut Fold, least: u64) -> Result<u64> {
-    Ok(pool.install(|| fold.go_on(least))?)
+    Ok(pool.install(|| fold.finish())?)
 }

@@ -143,6 +143,15 @@ const FOLDING: Options = Options {
     overwrite: false,
 };
 
+/// Where the blocks lie that are folded, and their sizes.
+fn blocks_folded(growing: &mut Growing, trace: &Trace) -> Vec<(usize, usize)> {
+    let new = growing.fold(trace).unwrap().parts.into_iter();
+    let blocks = new.flat_map(|(_, blocks)| trace.blocks(blocks));
+    blocks
+        .map(|block| (block.offset as usize, block.size as usize))
+        .collect()
+}
+
 /// As a file has it.
 fn written(growing: &Growing) -> Vec<u8> {
     bincode::encode_to_vec(growing, config::standard()).unwrap()
@@ -226,7 +235,7 @@ proptest! {
         for (stream, events) in steps {
             recording.go_on(stream.index(script.streams.len()), events);
             growing = read_again(&written(&growing), &recording.now()).unwrap();
-            folded.extend(growing.fold(&recording.now()).unwrap());
+            folded.extend(blocks_folded(&mut growing, &recording.now()));
         }
         let mut stream = 0;
         while !recording.is_over() {
@@ -236,12 +245,11 @@ proptest! {
         let mut bytes = recording.closed_bytes();
         let whole = trace(bytes.clone());
         if is_over {
-            folded.extend(growing.fold(&whole).unwrap());
+            folded.extend(blocks_folded(&mut growing, &whole));
         }
         let gone = (folded.len() as f64 * gone) as usize;
-        for block in &folded[..gone] {
-            let at = block.offset as usize;
-            bytes[at..at + block.size as usize].fill(0);
+        for (offset, size) in &folded[..gone] {
+            bytes[*offset..offset + size].fill(0);
         }
         let rest = trace(bytes);
         let mut growing = read_again(&written(&growing), &rest).unwrap();
@@ -271,11 +279,10 @@ proptest! {
         }
         let all = recording.now();
         let events: u64 = script.streams.iter().map(|events| events.len() as u64).sum();
-        let next = growing.clone().fold(&all).unwrap();
+        let next = blocks_folded(&mut growing.clone(), &all);
         let mut bytes = recording.closed_bytes();
-        for block in next.iter().take(lost) {
-            let at = block.offset as usize;
-            bytes[at..at + block.size as usize].fill(0);
+        for (offset, size) in next.into_iter().take(lost) {
+            bytes[offset..offset + size].fill(0);
         }
         let rest = trace(bytes);
         let found = growing.clone().as_it_is(&rest).unwrap();
