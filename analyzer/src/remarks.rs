@@ -201,7 +201,10 @@ pub fn modes(trace: &Trace) -> String {
     let all = [
         (mode.byrd, "every exit re-enterable (--byrd)"),
         (mode.no_tail, "a box for every last call (--no-tail)"),
-        (mode.keep_last, "flight recorder (--keep last) or folded (--keep figures)"),
+        (
+            mode.keep_last,
+            "flight recorder (--keep last) or folded (--keep figures)",
+        ),
     ];
     let on: Vec<&str> = all
         .iter()
@@ -334,13 +337,16 @@ pub fn losses(analysis: &Analysis, most: usize) -> Vec<String> {
 /// What the figures are of that the trace has no more; `None` if it has all.
 #[must_use]
 pub fn folded(analysis: &Analysis) -> Option<String> {
-    let (all, folded) = (analysis.events(), analysis.profile.folded_events);
-    (folded > 0).then(|| {
-        format!(
-            "the figures are of all events, of which the trace has kept the last {}; times of single calls are not known",
-            count(all.saturating_sub(folded))
-        )
-    })
+    let kept = analysis.profile.kept_events?;
+    let mut calls = analysis.known_calls().into_iter();
+    let not_known = match calls.any(|calls| calls.predicates().next().is_some()) {
+        true => "",
+        false => "; times of single calls are not known",
+    };
+    let kept = count(kept);
+    Some(format!(
+        "events were folded into the figures, and the trace has kept the last {kept}{not_known}"
+    ))
 }
 
 /// Laws that do not hold, `most` at most: one line each.

@@ -113,6 +113,10 @@ impl Core {
             return;
         }
         if hot.cursor.get() >= limit && !self.next_block(cold, tick) {
+            if cold.denied {
+                // The next one does not come long after the last one.
+                hot.last_tick.set(tick);
+            }
             return self.lose(cold, event);
         }
         cold.regressions += u32::from(tick != now);

@@ -242,7 +242,9 @@ impl Space {
     }
 
     fn recycle(&mut self, least: u32) -> Option<Slot> {
-        let mut large = (0..).zip(&self.closed).filter(|(_, (_, size))| *size >= least);
+        let mut large = (0..)
+            .zip(&self.closed)
+            .filter(|(_, (_, size))| *size >= least);
         let at = match self.keep {
             Keep::First | Keep::Last => large.next(),
             Keep::Figures => large

@@ -324,7 +324,7 @@ fn check_full(path: &Path, keep: Keep) {
     let trace = Trace::read(path);
     let (outcome, note) = match keep {
         Keep::First => (Outcome::Full, "recording stopped: "),
-        Keep::Last => (Outcome::Full, "only the most recent events were kept: "),
+        Keep::Last | Keep::Figures => (Outcome::Full, "only the most recent events were kept: "),
     };
     assert_eq!(trace.outcome(), Some(&outcome));
     assert!(trace.notes()[0].starts_with(note), "{:?}", trace.notes());

@@ -112,8 +112,7 @@ impl Behaviour {
     pub(super) fn may_be_of(&self, trace: &Trace) -> bool {
         let is_site = |site: SiteIndex| (site as usize) < trace.sites().len();
         let is_predicate = |of: PredicateIndex| of <= trace.unknown_predicate();
-        let is_called =
-            |&(of, site): &Called| is_predicate(of) && site.is_none_or(is_site);
+        let is_called = |&(of, site): &Called| is_predicate(of) && site.is_none_or(is_site);
         let mut rejections = self.rejections.keys();
         let mut tests = self.tests.keys();
         rejections.all(|&(by, of)| is_site(by) && is_site(of))

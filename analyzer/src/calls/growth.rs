@@ -4,6 +4,8 @@
 //! Invariant: the pieces of a set of calls are the same in whatever order the calls are added, or
 //! parts of them merged.
 
+use bincode::{Decode, Encode};
+
 /// Most pieces of a [`Growth`].
 pub(crate) const MOST_PIECES: usize = 64;
 
@@ -272,8 +274,7 @@ fn has_grown(ticks: &[f64; STRETCHES]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use bincode::{Decode, Encode};
-use super::*;
+    use super::*;
 
     /// Of calls whose times are these, in their order.
     fn growth(times: impl IntoIterator<Item = u64>) -> Growth {

@@ -12,6 +12,7 @@ use super::follower::{FollowerAtRest, Frame as Followed};
 use super::pass::{Frame as Timed, TimerAtRest};
 use super::{Calls, Observed, Timing};
 use crate::machine::pass::PassAtRest;
+use crate::replay::growing::NewParts;
 use crate::scope::Scope;
 use crate::trace::{Callable, PredicateIndex, StreamInfo, Trace};
 
@@ -39,19 +40,30 @@ struct OpenStream {
 }
 
 impl CallsSoFar {
+    /// What was folded into figures, too.
+    pub(crate) fn fold(&mut self, trace: &Trace, new: &NewParts) {
+        for (stream, blocks) in &new.parts {
+            self.go_on(trace, &trace.streams()[*stream], blocks.clone());
+        }
+        for stream in &new.ended {
+            self.end(trace, &trace.streams()[*stream]);
+        }
+    }
+
     /// The next blocks of a stream happen.
-    pub(crate) fn go_on(&mut self, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>) {
+    fn go_on(&mut self, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>) {
         let scope = Scope::of(trace, &Default::default());
         let timing = Timing::of(trace);
         let of = self.open.remove(&stream.id);
         let of = of.unwrap_or_else(|| OpenStream::new(trace, stream));
         let (pass, mut observed) = of.wake(&scope, &timing);
         let pass = pass.go_on(trace, stream, blocks, &scope, &mut observed);
-        self.open.insert(stream.id, OpenStream::rest(pass, observed, &timing));
+        self.open
+            .insert(stream.id, OpenStream::rest(pass, observed, &timing));
     }
 
     /// A stream has ended.
-    pub(crate) fn end(&mut self, trace: &Trace, stream: &StreamInfo) {
+    fn end(&mut self, trace: &Trace, stream: &StreamInfo) {
         let Some(of) = self.open.remove(&stream.id) else {
             return;
         };

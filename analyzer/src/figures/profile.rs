@@ -49,9 +49,8 @@ pub struct Profile {
     pub values: Values,
     /// By stream id.
     pub streams: Vec<StreamFigures>,
-    /// Events that the figures are of, and that the trace has no more: they were folded while it
-    /// was recorded.
-    pub folded_events: u64,
+    /// Events that the trace still has, if others were folded into the figures and are gone.
+    pub kept_events: Option<u64>,
     /// Events that cannot happen where they stand; by stream and event, the first
     /// [`MAX_VIOLATIONS`].
     pub violations: Vec<Violation>,
@@ -158,7 +157,6 @@ impl Profile {
             self.clauses.entry(*key).or_default().add(part);
         }
         self.streams.extend(other.streams);
-        self.folded_events = self.folded_events.saturating_add(other.folded_events);
         self.violations.extend(other.violations);
         self.violation_count = self.violation_count.saturating_add(other.violation_count);
         self.damage.extend(other.damage);

@@ -75,7 +75,9 @@ pub(super) fn decode<T: Decode<()>>(magic: Magic, bytes: &[u8]) -> Result<T, Ind
         .split_first_chunk::<HEAD_BYTES>()
         .ok_or(IndexError::Damaged)?;
     if !head.starts_with(&magic) {
-        let is_other = [INDEX, SO_FAR, FOLDED].iter().any(|magic| head.starts_with(magic));
+        let is_other = [INDEX, SO_FAR, FOLDED]
+            .iter()
+            .any(|magic| head.starts_with(magic));
         return Err(match is_other {
             true => IndexError::Stale,
             false => IndexError::Damaged,

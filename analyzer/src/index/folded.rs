@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use portmortem_tracer::fold::mark_folded;
+use portmortem_tracer::format::Closing;
 
 use super::bytes::{self, FOLDED};
 use crate::calls::Calls;
@@ -115,14 +116,10 @@ impl Fold {
         let new = self.growing(trace).fold(trace);
         let new = new.map_err(|_| FoldError::OutOfOrder)?;
         if let Some(calls) = &mut self.calls {
-            for (stream, blocks) in &new.parts {
-                calls.go_on(trace, &trace.streams()[*stream], blocks.clone());
-            }
-            for stream in &new.ended {
-                calls.end(trace, &trace.streams()[*stream]);
-            }
+            calls.fold(trace, &new);
         }
-        trace.check_whole(&self.path)?;
+        // A recording that ends gives back room that it has not used, so the file may be shorter by
+        // now. Other readers would be told that it was cut short.
         self.write(trace)?;
         let blocks = new.parts.into_iter();
         for block in blocks.flat_map(|(_, blocks)| trace.blocks(blocks)) {
@@ -191,11 +188,22 @@ pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Fol
     };
     Some(Folded {
         profile: Profile {
-            folded_events: events_before(trace),
+            kept_events: (events_before(trace) > 0).then(|| kept_events(trace)),
             ..profile
         },
         trail: Trail::new(trace, &checkpoints),
         calls,
+    })
+}
+
+/// How many events a trace has.
+fn kept_events(trace: &Trace) -> u64 {
+    let streams = trace.streams().iter();
+    let blocks = streams.flat_map(|stream| stream.blocks.clone());
+    let headers = blocks.filter_map(|block| trace.block_header(block));
+    headers.fold(0, |sum, header| match header.closing {
+        Closing::Closed(close) => sum.saturating_add(close.events.into()),
+        Closing::Open | Closing::Damaged => sum,
     })
 }
 

@@ -20,8 +20,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
-    Baseline, BlockHeader, Cost, FORMAT_VERSION, Fit, Header, HeaderError, Outcome, PortCosts,
-    Technique, Trials, decode_header,
+    Baseline, BlockHeader, Closing, Cost, FORMAT_VERSION, Fit, Header, HeaderError, Outcome,
+    PortCosts, Technique, Trials, decode_header,
 };
 use rayon::prelude::*;
 

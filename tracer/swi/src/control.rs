@@ -45,7 +45,11 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     let recorder = Recorder::create(&request.output, &request.header(), &request.options)
         .map_err(|error| error.to_string())?;
     if request.options.keep == Keep::Figures {
-        let name = request.output.file_name().unwrap_or_default().to_string_lossy();
+        let name = request
+            .output
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
         recorder.note(&format!(
             "only the newest events are here; the figures of all are in {name}.figures"
         ));

@@ -44,13 +44,15 @@ impl TypedValueParser for KeepParser {
             Some("figures") => return Ok(Keep::Figures(None)),
             _ => {}
         }
-        let size = value.to_str().and_then(|text| text.strip_prefix("figures="));
+        let size = value
+            .to_str()
+            .and_then(|text| text.strip_prefix("figures="));
         match size.map(parse_size) {
             Some(Ok(size)) if size >= LEAST_FIGURES_SIZE => Ok(Keep::Figures(Some(size))),
             Some(found) => {
-                let reason = found.err().unwrap_or_else(|| {
-                    format!("it needs at least {}M", LEAST_FIGURES_SIZE >> 20)
-                });
+                let reason = found
+                    .err()
+                    .unwrap_or_else(|| format!("it needs at least {}M", LEAST_FIGURES_SIZE >> 20));
                 let value = value.display();
                 let text = format!("invalid value '{value}' for '--keep <KEEP>': {reason}\n");
                 Err(Error::raw(ErrorKind::ValueValidation, text).with_cmd(command))
@@ -66,7 +68,10 @@ impl TypedValueParser for KeepParser {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let values = [
-            ("first", "The beginning: recording stops, the program goes on"),
+            (
+                "first",
+                "The beginning: recording stops, the program goes on",
+            ),
             ("last", "The end: a flight recorder"),
             (
                 "figures",

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::{ReplayOptions, Window};
 use portmortem_analyzer::condition::ListedCondition;
 use portmortem_analyzer::export::TableWriter;
 use portmortem_analyzer::export::csv::Csv;
@@ -16,6 +15,7 @@ use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::tables::{Cell, Listed, ListedRow, Row, SiteNames};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::{ReplayOptions, Window};
 use serde::Serialize;
 
 use super::analysis::INCOMPLETE;

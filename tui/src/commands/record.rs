@@ -54,7 +54,9 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     refuse_existing(&output, args.force, "trace")?;
     // Before the program reads from it.
     let input = args.baseline.then(Input::of_ours).transpose()?;
-    if args.keeps_figures() && (args.clauses || !args.keep_arguments.is_empty() || !args.keep_values.is_empty()) {
+    if args.keeps_figures()
+        && (args.clauses || !args.keep_arguments.is_empty() || !args.keep_values.is_empty())
+    {
         bail!(
             "--keep figures keeps no figures by clause, of arguments or of values: leave out \
              --clauses, --arguments and --values, or record the end of the run with --keep last"

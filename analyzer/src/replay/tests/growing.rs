@@ -14,11 +14,14 @@ use tempfile::TempDir;
 use super::files::{declare_one, recorder, trace};
 use super::parallel::long;
 use super::{Script, then_fails};
+use crate::calls::Calls;
+use crate::calls::so_far::CallsSoFar;
 use crate::figures::laws;
 use crate::figures::profile::Profile;
 use crate::moment::{Moment, OpenBox};
 use crate::replay::growing::{Growing, KeptGrowing, Stopped};
 use crate::replay::{ReplayOptions, replay};
+use crate::scope::Scope;
 use crate::trace::Trace;
 use crate::walk::{Trail, Walk};
 
@@ -144,9 +147,19 @@ const FOLDING: Options = Options {
 };
 
 /// Where the blocks lie that are folded, and their sizes.
-fn blocks_folded(growing: &mut Growing, trace: &Trace) -> Vec<(usize, usize)> {
-    let new = growing.fold(trace).unwrap().parts.into_iter();
-    let blocks = new.flat_map(|(_, blocks)| trace.blocks(blocks));
+fn blocks_folded(
+    growing: &mut Growing,
+    trace: &Trace,
+    calls: Option<&mut CallsSoFar>,
+) -> Vec<(usize, usize)> {
+    let new = growing.fold(trace).unwrap();
+    if let Some(calls) = calls {
+        calls.fold(trace, &new);
+    }
+    let blocks = new
+        .parts
+        .into_iter()
+        .flat_map(|(_, blocks)| trace.blocks(blocks));
     blocks
         .map(|block| (block.offset as usize, block.size as usize))
         .collect()
@@ -232,10 +245,12 @@ proptest! {
         let mut recording = Recording::with(&script, &FOLDING);
         let mut growing = Growing::new(&recording.now(), stride);
         let mut folded = Vec::new();
+        let mut calls = CallsSoFar::default();
         for (stream, events) in steps {
             recording.go_on(stream.index(script.streams.len()), events);
-            growing = read_again(&written(&growing), &recording.now()).unwrap();
-            folded.extend(blocks_folded(&mut growing, &recording.now()));
+            let now = recording.now();
+            growing = read_again(&written(&growing), &now).unwrap();
+            folded.extend(blocks_folded(&mut growing, &now, Some(&mut calls)));
         }
         let mut stream = 0;
         while !recording.is_over() {
@@ -245,7 +260,9 @@ proptest! {
         let mut bytes = recording.closed_bytes();
         let whole = trace(bytes.clone());
         if is_over {
-            folded.extend(blocks_folded(&mut growing, &whole));
+            folded.extend(blocks_folded(&mut growing, &whole, Some(&mut calls)));
+            let scope = Scope::of(&whole, &Default::default());
+            prop_assert_eq!(&calls.all().unwrap().clone().without_bins(), &Calls::of(&whole, &scope).without_bins());
         }
         let gone = (folded.len() as f64 * gone) as usize;
         for (offset, size) in &folded[..gone] {
@@ -279,7 +296,7 @@ proptest! {
         }
         let all = recording.now();
         let events: u64 = script.streams.iter().map(|events| events.len() as u64).sum();
-        let next = blocks_folded(&mut growing.clone(), &all);
+        let next = blocks_folded(&mut growing.clone(), &all, None);
         let mut bytes = recording.closed_bytes();
         for (offset, size) in next.into_iter().take(lost) {
             bytes[offset..offset + size].fill(0);
