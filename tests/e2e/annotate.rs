@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use portmortem_tests::{Sandbox, sample};
+use portmortem_tests::{Sandbox, repository, sample};
+use serde_json::{Value, json};
 
 const PROGRAM: &str = "\
 :- initialization(main, main).
@@ -122,6 +123,70 @@ print(len(page.rows))
     sandbox.write("page.html", &page.stdout);
     // A row of headings, the lines, and one for each predicate of the file.
     sandbox.sh("python3 check.py").succeeds().prints("14\n");
+}
+
+/// Figures by line, for editors. Each member is described.
+#[test]
+fn figures_for_editors() {
+    let sandbox = recorded();
+    let annotate = |options: &[&str]| -> Value {
+        let words = [&["annotate", "small.pmt", "--format", "json"], options].concat();
+        let out = sandbox.portmortem(words).succeeds().out();
+        serde_json::from_str(&out).unwrap()
+    };
+    let json = annotate(&[]);
+    let [file] = &json["files"].as_array().unwrap()[..] else {
+        panic!("{json}");
+    };
+    assert_eq!(file["file"], "small.pl");
+    let path = fs::canonicalize(file["path"].as_str().unwrap()).unwrap();
+    assert_eq!(path, fs::canonicalize(sandbox.path("small.pl")).unwrap());
+    assert_eq!(
+        (&file["newer"], &json["incomplete"]),
+        (&json!(false), &json!(false))
+    );
+    let counts = |of: &Value| {
+        ["line", "calls", "exits", "redos", "fails"].map(|name| of[name].as_u64().unwrap())
+    };
+    let all = |name: &str| {
+        file[name]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(counts)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        all("lines"),
+        [[3, 1, 2, 1, 0], [5, 1, 1, 0, 0], [9, 3, 4, 1, 0]]
+    );
+    assert_eq!(
+        all("predicates"),
+        [[2, 1, 1, 0, 0], [7, 2, 4, 2, 0], [9, 1, 1, 0, 0]]
+    );
+    let work = json["work_ns"].as_u64().unwrap();
+    for line in file["lines"].as_array().unwrap() {
+        let served = line["served_ns"].as_u64().unwrap();
+        assert!(0 < served && served <= work, "{served} of {work}");
+    }
+    assert_eq!(annotate(&["small.pl"]), json);
+    let text = fs::read_to_string(repository("docs/editors.md")).unwrap();
+    for object in [&json, file, &file["lines"][0], &file["predicates"][0]] {
+        for name in object.as_object().unwrap().keys() {
+            assert!(text.contains(&format!("{name}`")), "{name}");
+        }
+    }
+    let source = File::options().append(true).open(path).unwrap();
+    let later = fs::metadata(sandbox.path("small.pmt"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    source.set_modified(later + Duration::from_secs(1)).unwrap();
+    assert_eq!(annotate(&[])["files"][0]["newer"], true);
+    fs::remove_file(sandbox.path("small.pl")).unwrap();
+    let gone = annotate(&[]);
+    assert_eq!(gone["files"][0]["path"], Value::Null);
+    assert_eq!(gone["files"][0]["lines"], file["lines"]);
 }
 
 #[test]

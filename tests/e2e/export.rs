@@ -182,7 +182,7 @@ fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
     printed.lines().map(cell).collect()
 }
 
-const ALL: &str = "predicates,edges,sites,clauses,arguments,sizes,argument_values,value_pairs,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,latencies,site_latencies,slowest,events";
+const ALL: &str = "predicates,edges,sites,clauses,arguments,sizes,argument_values,value_pairs,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,tests,costs,latencies,site_latencies,slowest,events";
 
 /// Threads, exceptions, recursion through others, many choicepoints: something for every table.
 const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"];
@@ -190,8 +190,8 @@ const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"]
 #[test]
 fn every_format_says_the_same() {
     let sandbox = Sandbox::new();
-    let program = fs::read_to_string(sample("queens.pl")).unwrap();
-    let options = "--clauses --arguments * --values *".split(' ');
+    let program = fs::read_to_string(sample("queens.pl")).unwrap() + super::unit_tests::OF_QUEENS;
+    let options = "--clauses --tests --arguments * --values *".split(' ');
     sandbox.record("clauses", &program, &options.collect::<Vec<_>>());
     let mut paths = SAMPLES.map(|name| sample(&format!("{name}.pmt"))).to_vec();
     paths.push(sandbox.path("clauses.pmt"));
@@ -227,8 +227,7 @@ fn every_format_says_the_same() {
 #[test]
 fn usual_tables_and_one() {
     let sandbox = Sandbox::new();
-    let trace = sample("queens.pmt");
-    let trace = trace.to_str().unwrap();
+    let trace = &sample("queens.pmt").display().to_string();
     let export = ["export", trace, "--to", "all"];
     sandbox.portmortem(export).succeeds();
     assert_eq!(
@@ -252,6 +251,7 @@ fn usual_tables_and_one() {
             "sizes.csv",
             "slowest.csv",
             "streams.csv",
+            "tests.csv",
             "value_pairs.csv"
         ]
     );

@@ -37,7 +37,8 @@ const NAMES: [&str; 31] = [
     "'f(x)'",
 ];
 
-fn program() -> String {
+/// Makes and calls them.
+pub(super) fn program() -> String {
     let mut text = String::from(":- initialization(main, main).\n");
     for name in NAMES {
         text += &format!("t({name}).\n");

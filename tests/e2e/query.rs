@@ -155,6 +155,73 @@ fn errors_name_what_there_is() {
     wrong.refuses("no table is called steams; there are streams, ");
 }
 
+/// What polars does not know is an error in a sentence, and the way around it that it shows works.
+#[test]
+fn refused_sql_has_a_way_around() {
+    let sandbox = Sandbox::new();
+    for (what, sql) in [
+        (
+            "subqueries in the place of values",
+            "SELECT predicate, (SELECT max(calls) FROM predicates) AS most FROM predicates",
+        ),
+        (
+            "subqueries in the place of values",
+            "SELECT predicate FROM predicates WHERE calls > (SELECT avg(calls) FROM predicates)",
+        ),
+        (
+            "subqueries in the place of values",
+            "SELECT predicate FROM predicates WHERE calls > ALL (SELECT calls FROM edges)",
+        ),
+        (
+            "EXISTS",
+            "SELECT predicate FROM predicates p WHERE EXISTS (SELECT 1 FROM edges e WHERE e.caller = p.predicate)",
+        ),
+        (
+            "EXISTS",
+            "SELECT predicate FROM predicates WHERE NOT EXISTS (SELECT 1 FROM edges)",
+        ),
+        (
+            "SEMI JOIN",
+            "SELECT p.predicate FROM predicates p SEMI JOIN edges e ON p.predicate = e.caller",
+        ),
+        (
+            "WITH RECURSIVE",
+            "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM r",
+        ),
+        (
+            "the function rank",
+            "SELECT predicate, rank() OVER (ORDER BY calls) FROM predicates",
+        ),
+        (
+            "the function dense_rank",
+            "SELECT predicate, dense_rank() OVER (ORDER BY calls) FROM predicates",
+        ),
+        ("the function json_array", "SELECT json_array(1, 2)"),
+        (
+            "ROLLUP",
+            "SELECT predicate FROM predicates GROUP BY ROLLUP(predicate)",
+        ),
+        (
+            "SIMILAR TO",
+            "SELECT predicate FROM predicates WHERE predicate SIMILAR TO 'a%'",
+        ),
+    ] {
+        let refusal = query(&sandbox, &["queens.pmt"], &[sql]);
+        refusal.refuses(&format!("the SQL engine does not know {what}; "));
+        let error = refusal.err();
+        assert!(!error.contains("Span("), "{error}");
+        match error.split_once(", as in ") {
+            Some((_, instead)) => {
+                let answer = query(&sandbox, &["queens.pmt"], &[instead.trim_end()]);
+                answer.succeeds();
+            }
+            None => {
+                refusal.says("`portmortem export --format parquet --to DIR TRACE`");
+            }
+        }
+    }
+}
+
 /// What was lost is said, and the answer is of the rest.
 #[test]
 fn a_damaged_trace_is_answered_with_a_warning() {

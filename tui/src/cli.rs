@@ -8,6 +8,7 @@ mod html;
 mod keep;
 mod predict;
 mod program;
+mod record;
 mod tables;
 mod traces;
 mod trial;
@@ -23,14 +24,12 @@ pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};
 pub(crate) use html::HtmlArgs;
-use keep::FIGURES_SIZE;
-pub(crate) use keep::{Keep, KeepParser};
+pub(crate) use keep::Keep;
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
 pub(crate) use program::ProgramArgs;
+pub(crate) use record::RecordArgs;
 pub(crate) use traces::{TracesArgs, TracesFormat};
 pub(crate) use trial::{DiagnoseArgs, TrialArgs, TryArgs};
-
-use crate::size::parse_size;
 
 /// Record a Prolog program once and answer performance questions about it afterwards.
 #[derive(Debug, Parser)]
@@ -130,128 +129,6 @@ Examples:
     },
 }
 
-/// `portmortem record`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "\
-Examples:
-  portmortem record program.pl                      the same run as `swipl program.pl`
-  portmortem record program.pl input.txt 8          with arguments for the program
-  portmortem record program.pl -- input.txt -v      the same, options among them
-  portmortem record -- swipl -O -g main app.pl x    any command of SWI-Prolog, with its own options
-  portmortem record -- ./script x y                 a script that begins with #!
-  portmortem record -g main -o /tmp/run.pmt app.pl  one goal; the trace somewhere else
-  portmortem record -g 'p(X)' --all --byrd db.pl    all solutions, Debray's figures
-  portmortem record --libraries --exclude 'lists:*' app.pl
-  portmortem record --arguments 'best_cut/2' app.pl  how often are calls repeated
-  portmortem record --baseline app.pl               net times that add up to an unrecorded run
-
-Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arity`, `module:name`,
-or one word, which is a module or a name.
-
-At a terminal, the last line says where the trace is and what to type next. It is not said with --quiet,
-or if standard error is no terminal; what is missing from the trace is said always.")]
-pub(crate) struct RecordArgs {
-    /// What is recorded
-    #[command(flatten)]
-    pub(crate) run: ProgramArgs,
-    /// The trace to write (default: the program's name with .pmt, in the current directory). An
-    /// older trace of that name is replaced
-    #[arg(short, long, value_name = "TRACE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Replace an existing file even if it is not a trace
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Do not say at the end where the trace is and what to type next
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-    /// Record only these predicates or modules, with the built-in and library predicates that they
-    /// call directly (may be given more than once)
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) include: Vec<String>,
-    /// Leave out these predicates or modules: their time goes to their callers
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) exclude: Vec<String>,
-    /// Leave out the built-in and library predicates that the program calls directly: their time
-    /// goes to their callers
-    #[arg(long)]
-    pub(crate) no_boundary: bool,
-    /// Record which clause of each predicate is entered, for `report --clauses` (up to half as slow
-    /// again)
-    #[arg(long, conflicts_with_all = ["byrd", "symbolic"])]
-    pub(crate) clauses: bool,
-    /// Of these predicates, record a hash of the arguments of each call, and the sizes of the first
-    /// four, for the tables `arguments` and `sizes` (may be given more than once; recorded with
-    /// ports)
-    #[arg(long = "arguments", value_name = "GLOB", conflicts_with = "symbolic")]
-    pub(crate) keep_arguments: Vec<String>,
-    /// Of these predicates, record a hash and the size of each argument at calls and exits, for the
-    /// table `argument_values` (may be given more than once; the first 2,048 calls of a goal, then
-    /// some)
-    #[arg(long = "values", value_name = "GLOB", conflicts_with_all = ["symbolic", "byrd", "no_tail", "ports"])]
-    pub(crate) keep_values: Vec<String>,
-    /// Record library predicates too
-    #[arg(long)]
-    pub(crate) libraries: bool,
-    /// Record built-in predicates too, if they can be wrapped
-    #[arg(long)]
-    pub(crate) builtins: bool,
-    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs; recorded with
-    /// ports)
-    #[arg(long, conflicts_with = "builtins")]
-    pub(crate) byrd: bool,
-    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow;
-    /// recorded with ports)
-    #[arg(long)]
-    pub(crate) symbolic: bool,
-    /// Run the program again afterwards, hardly recorded, so that net times add up to an unrecorded
-    /// run. All its effects happen again; only its output is put away
-    #[arg(long, conflicts_with_all = ["symbolic", "max_size"])]
-    pub(crate) baseline: bool,
-    /// Give every last call a box of its own (recursion then needs memory for its depth; recorded
-    /// with ports)
-    #[arg(long)]
-    pub(crate) no_tail: bool,
-    /// Put no ports at the goals of clauses: slower, and without sites. For engines where that goes
-    /// wrong, and to compare
-    #[arg(long, hide = true)]
-    pub(crate) wrappers_only: bool,
-    /// Record with ports in copies of clauses, as engines need whose instructions are not known:
-    /// slower, and a copy is not always its predicate
-    #[arg(long)]
-    pub(crate) ports: bool,
-    /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take
-    /// longer to begin
-    #[arg(long)]
-    pub(crate) no_index: bool,
-    /// Limit the size of the trace, e.g. 500M or 2G
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub(crate) max_size: Option<u64>,
-    /// What to keep when the limit is reached
-    #[arg(
-        long,
-        value_parser = KeepParser,
-        default_value = "first",
-        requires_ifs = [("first", "max_size"), ("last", "max_size")],
-        conflicts_with = "baseline"
-    )]
-    pub(crate) keep: Keep,
-}
-
-impl RecordArgs {
-    /// Whether the figures of all events are kept, and the newest events only.
-    pub(crate) fn keeps_figures(&self) -> bool {
-        matches!(self.keep, Keep::Figures(_))
-    }
-
-    /// The limit of the trace in bytes, if it has one.
-    pub(crate) fn limit(&self) -> Option<u64> {
-        match self.keep {
-            Keep::Figures(size) => Some(size.or(self.max_size).unwrap_or(FIGURES_SIZE)),
-            Keep::First | Keep::Last => self.max_size,
-        }
-    }
-}
-
 /// Which part of a trace to look at.
 #[derive(Debug, Args)]
 pub(crate) struct ScopeArgs {
@@ -279,11 +156,13 @@ Examples:
   portmortem report run.pmt --predicate attack/3         callers, itself, callees, slowest calls
   portmortem report run.pmt --columns predicate,calls,mean,max,growth --sort max
   portmortem report run.pmt --sites --top 10             which goal of which clause took the time
+  portmortem report run.pmt --tests --sort calls         what each test of plunit did
   portmortem report run.pmt --hide 'maplist*' --hide call
   portmortem report run.pmt --focus solve/2 --time 1s..2s      one predicate in a range of time
   portmortem report run.pmt --time load..solve                 from pm_mark(load) to pm_mark(solve)
   portmortem report run.pmt --columns predicate,calls,events,undone --sort events
   portmortem report run.pmt --format csv --top 100 > profile.csv
+  portmortem report run.pmt --format prolog > profile.pl       ?- [profile], predicates(…)
 
 Text is as wide as the terminal, or as COLUMNS says; it has 80 columns where there is neither.")]
 pub(crate) struct ReportArgs {
@@ -319,6 +198,9 @@ pub(crate) struct ReportArgs {
     /// --clauses`
     #[arg(long, conflicts_with_all = ["columns", "sites"])]
     pub(crate) clauses: bool,
+    /// Show the tests of plunit that ran, the slowest first; needs `record --tests`
+    #[arg(long, conflicts_with_all = ["columns", "sites", "clauses", "predicate"])]
+    pub(crate) tests: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
@@ -376,6 +258,19 @@ pub(crate) enum Colours {
 /// How a report is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
+    /// Text for people
+    Text,
+    /// A table, all columns
+    Csv,
+    /// All tables, and all losses
+    Json,
+    /// The same as facts of ISO Prolog
+    Prolog,
+}
+
+/// How a comparison or a prediction is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutcomeFormat {
     /// Text for people
     Text,
     /// A table, all columns
@@ -469,6 +364,7 @@ Examples:
   portmortem annotate run.pmt                            all files with goals, most time first
   portmortem annotate run.pmt parser.pl
   portmortem annotate run.pmt --format html > run.html
+  portmortem annotate run.pmt parser.pl --format json    for an editor (docs/editors.md)
 
 A line has the calls that its goals made, and the time that they took. Where a predicate begins,
 a line above says what it did itself.")]
@@ -496,6 +392,8 @@ pub(crate) enum AnnotateFormat {
     Text,
     /// One page, warm where the time went
     Html,
+    /// Figures by line, without the text: for editors
+    Json,
 }
 
 /// `portmortem events`
@@ -510,6 +408,7 @@ Examples:
   portmortem events run.pmt --where 'event = 100..200 and not (port = cut or depth > 5)'
   portmortem events run.pmt --box 1200                   all about one box
   portmortem events run.pmt --where 'predicate = lists:*' --format csv > lists.csv
+  portmortem events run.pmt --stack --format prolog > events.pl
 
 Conditions compare columns by = != < <= > >= with values or ranges, texts also by ~ and !~ with regular
 expressions; `and`, `or`, `not` and ( ) connect them. Columns:
@@ -569,6 +468,8 @@ pub(crate) enum EventFormat {
     Csv,
     /// An object per line
     Json,
+    /// Facts of ISO Prolog, named event
+    Prolog,
 }
 
 #[cfg(test)]

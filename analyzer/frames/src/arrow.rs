@@ -24,6 +24,7 @@ impl Exporter for Arrow {
 
     fn begin<'w>(
         &self,
+        _name: &'static str,
         columns: &'static [Column],
         out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {

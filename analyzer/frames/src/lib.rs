@@ -10,6 +10,7 @@ mod builder;
 mod output;
 mod parquet;
 mod query;
+mod refused;
 
 pub use arrow::Arrow;
 pub use builder::{FrameBuilder, schema};

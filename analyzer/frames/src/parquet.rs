@@ -28,6 +28,7 @@ impl Exporter for Parquet {
 
     fn begin<'w>(
         &self,
+        _name: &'static str,
         columns: &'static [Column],
         out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {

@@ -11,6 +11,7 @@ use portmortem_analyzer::Tables;
 use portmortem_analyzer::tables::{Column as TableColumn, Table};
 
 use crate::builder::FrameBuilder;
+use crate::refused::refused;
 
 /// A question, and the tables that it names as far as they are made.
 pub struct Query {
@@ -24,6 +25,14 @@ pub enum QueryError {
     /// Polars refuses it, with this reason.
     #[error("{0}")]
     Refused(String),
+    /// Polars does not know something of SQL.
+    #[error("the SQL engine does not know {what}; {instead}")]
+    Unknown {
+        /// What that is.
+        what: String,
+        /// What to do in its place.
+        instead: &'static str,
+    },
     /// It has a name that no table has.
     #[error("no table is called {0}")]
     NoTable(String),
@@ -149,7 +158,13 @@ impl Query {
                 name,
                 tables: self.tables().collect(),
             },
-            None => QueryError::Refused(text),
+            None => match refused(&text) {
+                Some(refused) => QueryError::Unknown {
+                    what: refused.what,
+                    instead: refused.instead,
+                },
+                None => QueryError::Refused(text),
+            },
         }
     }
 }

@@ -93,7 +93,7 @@ fn batches_follow_each_other() {
     for format in [&Parquet as &dyn Exporter, &Arrow] {
         let mut out = Vec::new();
         let mut writer = format
-            .begin(Table::Events.columns(), Box::new(&mut out))
+            .begin("events", Table::Events.columns(), Box::new(&mut out))
             .unwrap();
         for tables in traces {
             tables

@@ -2,6 +2,7 @@
 //! predicates that begin there. Times are of work, as recorded: sites have no net ones.
 
 pub mod html;
+pub mod json;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use std::time::SystemTime;
 
 use crate::Analysis;
@@ -202,16 +204,23 @@ impl<'a> SourceFile<'a> {
         }
     }
 
+    /// Whether the file on this machine was changed after the trace was written.
+    #[must_use]
+    pub fn is_newer(&self, analysis: &Analysis) -> bool {
+        let modified = |path: &Path| -> Option<SystemTime> {
+            let metadata = fs::metadata(path).ok()?;
+            metadata.modified().ok()
+        };
+        modified(&analysis.locate(self.file)) > modified(&analysis.path)
+    }
+
     /// The lines of the file on this machine, and what is to be said of them.
     fn texts(&self, analysis: &Analysis) -> (Vec<(u32, String)>, Option<String>) {
         let path = analysis.locate(self.file);
         match sources::lines(&path, 1, usize::MAX) {
             Ok(lines) => {
-                let modified =
-                    |path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
-                let is_newer = modified(path.as_path()) > modified(analysis.path.as_path());
                 let remark = "it is newer than the trace: lines may be others than those that ran";
-                (lines, is_newer.then(|| remark.to_owned()))
+                (lines, self.is_newer(analysis).then(|| remark.to_owned()))
             }
             Err(error) => {
                 let remark = format!(

@@ -26,6 +26,7 @@ impl Exporter for Csv {
 
     fn begin<'w>(
         &self,
+        _name: &'static str,
         columns: &'static [Column],
         out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
@@ -196,7 +197,7 @@ mod tests {
         }
         let mut out = Vec::new();
         let columns = &Table::Edges.columns()[..1];
-        let mut writer = Csv.begin(columns, Box::new(&mut out)).unwrap();
+        let mut writer = Csv.begin("edges", columns, Box::new(&mut out)).unwrap();
         writer.row(&[Cell::Text("=1+1")]).unwrap();
         writer.finish().unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "trace\n'=1+1'\n");
@@ -206,7 +207,7 @@ mod tests {
     fn names_then_rows() {
         let mut out = Vec::new();
         let mut writer = Csv
-            .begin(&Table::Edges.columns()[..5], Box::new(&mut out))
+            .begin("edges", &Table::Edges.columns()[..5], Box::new(&mut out))
             .unwrap();
         let row = [
             Cell::Text("run"),

@@ -21,6 +21,7 @@ impl Exporter for Json {
 
     fn begin<'w>(
         &self,
+        _name: &'static str,
         columns: &'static [Column],
         out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
@@ -152,7 +153,7 @@ mod tests {
     fn an_object_a_line() {
         let mut out = Vec::new();
         let mut writer = Json
-            .begin(&Table::Edges.columns()[..4], Box::new(&mut out))
+            .begin("edges", &Table::Edges.columns()[..4], Box::new(&mut out))
             .unwrap();
         let row = [
             Cell::Text("a \"b\"\n"),

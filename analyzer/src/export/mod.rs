@@ -6,6 +6,7 @@
 pub mod csv;
 pub mod json;
 mod parallel;
+pub mod prolog;
 
 use std::any::Any;
 use std::io::{self, Write};
@@ -16,20 +17,27 @@ pub use self::csv::Csv;
 pub use crate::tables::Table;
 pub use json::Json;
 pub use parallel::{Rows, write_in_parallel};
+pub use prolog::Prolog;
 
 /// A file format for tables.
 ///
 /// Output depends on nothing but the rows: not on the machine, the time or the number of threads.
 pub trait Exporter: Sync {
-    /// Its name, as users write it, and the extension of its files.
+    /// Its name, as users write it.
     fn name(&self) -> &'static str;
 
-    /// Begins a table with these columns.
+    /// The extension of its files.
+    fn extension(&self) -> &'static str {
+        self.name()
+    }
+
+    /// Begins a table of this name with these columns.
     ///
     /// # Errors
     /// [`ExportError`] if `out` fails.
     fn begin<'w>(
         &self,
+        name: &'static str,
         columns: &'static [Column],
         out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError>;
@@ -44,7 +52,7 @@ pub trait Exporter: Sync {
         table: Table,
         out: &mut (dyn Write + Send),
     ) -> Result<(), ExportError> {
-        let mut writer = self.begin(table.columns(), Box::new(out))?;
+        let mut writer = self.begin(table.name(), table.columns(), Box::new(out))?;
         tables.rows(table, |cells| writer.row(cells))?;
         writer.finish()
     }

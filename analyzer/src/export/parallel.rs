@@ -196,7 +196,7 @@ mod tests {
     use std::io::Write;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    use super::super::{Csv, Exporter, Json};
+    use super::super::{Csv, Exporter, Json, Prolog};
     use super::*;
     use crate::tables::Table;
 
@@ -204,7 +204,7 @@ mod tests {
     fn written(format: &dyn Exporter, rows: i64, threads: Option<usize>) -> Vec<u8> {
         let mut out = Vec::new();
         let columns = &Table::Edges.columns()[..2];
-        let mut writer = format.begin(columns, Box::new(&mut out)).unwrap();
+        let mut writer = format.begin("edges", columns, Box::new(&mut out)).unwrap();
         let numbers = (0..rows).map(|row| [Cell::Text("a, \"b\""), Cell::Integer(row * row)]);
         match threads {
             None => numbers.for_each(|row| writer.row(&row).unwrap()),
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_bytes_are_those_of_one_row_after_another() {
-        for format in [&Csv as &dyn Exporter, &Json] {
+        for format in [&Csv as &dyn Exporter, &Json, &Prolog] {
             for rows in [0, 1, 4095, 4096, 4097, 100_000] {
                 let expected = written(format, rows, None);
                 for threads in [1, 2, 5] {
@@ -259,7 +259,7 @@ mod tests {
     fn an_output_that_fails_ends_it() {
         for room in [100, 1_000_000] {
             let columns = &Table::Edges.columns()[..1];
-            let writer = Csv.begin(columns, Box::new(Full(room))).unwrap();
+            let writer = Csv.begin("edges", columns, Box::new(Full(room))).unwrap();
             let mut made = 0;
             let result = write_in_parallel(writer.as_ref(), |take| {
                 loop {

@@ -24,6 +24,7 @@ mod slowest;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod unit_tests;
 mod values;
 
 use crate::calls::{Calls, CallsOnRequest};
@@ -48,6 +49,7 @@ pub use row::{Cell, Column, Kind, Row, Unit, is_called};
 pub use sites::{Site, SiteRow};
 pub use slowest::{Slow, SlowestRow};
 pub use streams::{Stream, StreamRow};
+pub use unit_tests::{TestRow, UnitTest};
 pub use values::{ValuePairRow, ValueRow};
 
 /// The caller of boxes without traced ancestor.
@@ -141,6 +143,8 @@ tables! {
     Streams "streams" "a row per thread and engine" StreamRow streams;
     /// [`Tables::centers`].
     Centers "centers" "a row per cost centre" CenterRow centers;
+    /// [`Tables::tests`].
+    Tests "tests" "a row per test of plunit, with `record --tests`" TestRow tests;
     /// [`Tables::costs`].
     Costs "costs" "a row per cost centre, predicate and symbolic cost" CostRow costs;
     /// [`Tables::latencies`].

@@ -103,6 +103,12 @@ impl PredicateInfo {
             )
     }
 
+    /// Whether its boxes are garbage collections.
+    #[must_use]
+    pub fn is_collection(&self) -> bool {
+        self.is_engine_work() && self.declared.name == "garbage_collect"
+    }
+
     /// Whether its boxes are what the recorder did to the program.
     #[must_use]
     pub fn is_set_up(&self) -> bool {

@@ -156,7 +156,8 @@ pub fn is_printable(text: &str) -> bool {
     text.bytes().all(is_plain) || !text.chars().any(deceives)
 }
 
-fn is_operator(name: &str) -> bool {
+/// Whether it is an operator of SWI-Prolog before a program declares its own.
+pub(crate) fn is_operator(name: &str) -> bool {
     OPERATORS.contains(&name)
 }
 

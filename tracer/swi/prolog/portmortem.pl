@@ -52,6 +52,9 @@ Options of pm_record/2 and pm_start/2:
     Of these predicates, record a hash and the size of each argument at calls and exits.
   - libraries(+Boolean), builtins(+Boolean)
     Record library predicates, and built-in ones, as well.
+  - tests(+Boolean)
+    Give each test of library(plunit) a cost centre of its own: its name, with the unit and the
+    line. Default: `false`. Recordings with ports have none.
   - byrd(+Boolean)
     Make every exit re-enterable (the figures of Debray 1988). Default: `false`.
   - symbolic(+Boolean)

@@ -344,6 +344,7 @@ rule(_, loader, '$autoload', do_autoload, 3).
 rule(_, fills, M, Name, Arity) :- fills_table(M:Head), name_arity(Head, Name, Arity).
 rule(_, completes, M, Name, Arity) :- completes_tables(M:Head), name_arity(Head, Name, Arity).
 rule(_, center, portmortem, run_in_center, 2).
+rule(Options, tests, 0, 0, 0) :- memberchk(tests(true), Options).
 rule(_, What, system, Name, Arity) :-
     always(Goal, What),
     name_arity(Goal, Name, Arity).

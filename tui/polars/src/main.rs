@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use portmortem::cli::{ExportArgs, ExportFormat, QueryArgs};
 use portmortem::commands::{export, use_threads};
-use portmortem_analyzer::export::{Csv, Exporter, Json};
+use portmortem_analyzer::export::{Csv, Exporter, Json, Prolog};
 use portmortem_frames::{Arrow, Parquet};
 
 /// Those commands of `portmortem` that may need polars.
@@ -45,6 +45,7 @@ fn exporter(format: ExportFormat) -> &'static dyn Exporter {
     match format {
         ExportFormat::Csv => &Csv,
         ExportFormat::Json => &Json,
+        ExportFormat::Prolog => &Prolog,
         ExportFormat::Arrow => &Arrow,
         ExportFormat::Parquet => &Parquet,
     }

@@ -13,6 +13,7 @@ use portmortem::report::page_width;
 use portmortem::text_table::{Column, render};
 use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::export::json::Escaped;
+use portmortem_analyzer::export::prolog::{Facts, Term};
 use portmortem_analyzer::tables::Table;
 use portmortem_analyzer::text::{count, counted, shell_word, shorten, width};
 use portmortem_analyzer::trace::names::printable;
@@ -77,6 +78,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
         QueryFormat::Text => out.extend(text(&answer, page_width()).into_bytes()),
         QueryFormat::Csv => csv(&answer, &mut out)?,
         QueryFormat::Json => json(&answer, &mut out)?,
+        QueryFormat::Prolog => out.extend(facts(&answer).into_bytes()),
     }
     io::stdout().write_all(&out)?;
     Ok(match is_whole {
@@ -250,6 +252,24 @@ fn json(answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
+/// A fact for each row.
+fn facts(answer: &Answer) -> String {
+    const NAME: &str = "answer";
+    let term = |value| match value {
+        &Value::Missing => Term::Missing,
+        Value::Text(text) => Term::Text(text),
+        &Value::Integer(number) => Term::Integer(number),
+        &Value::Float(number) => Term::Float(number),
+        &Value::Bool(truth) => Term::Bool(truth),
+    };
+    let mut facts = Facts::new();
+    facts.declare(NAME, answer.names.iter().map(String::as_str));
+    for row in &answer.rows {
+        facts.fact(NAME, &row.iter().map(term).collect::<Vec<_>>());
+    }
+    facts.text()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,6 +335,11 @@ mod tests {
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "[\n{\"a\":null,\"b\":\"=1+1, \\u001b\",\"c\":-7,\"d\":-0.25,\"e\":null,\"f\":true}\n]\n"
+        );
+        assert!(
+            facts(&answer).ends_with("\nanswer(null,'=1+1, \\x1B\\',-7,-0.25,null,true).\n"),
+            "{}",
+            facts(&answer)
         );
         assert!(!text(&answer, 80).contains('\u{1b}'));
     }

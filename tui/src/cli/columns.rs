@@ -24,21 +24,22 @@ pub(super) fn parse_asked(name: &str) -> Result<AskedColumn, String> {
 pub(crate) const USUAL_SORT: &str = "time";
 
 /// The name of a column to sort by, in the catalogue: one of predicates, or one that only clauses
-/// have; or [`USUAL_SORT`].
+/// or tests have; or [`USUAL_SORT`].
 pub(super) fn parse_sort(name: &str) -> Result<&'static str, String> {
     let name = name.trim();
     if name.eq_ignore_ascii_case(USUAL_SORT) {
         return Ok(USUAL_SORT);
     }
-    let (table, place) = match (parse_column(name), Table::Clauses.find(name)) {
-        (Ok(place), _) => (Table::Predicates, place),
-        (Err(_), Some(place)) => (Table::Clauses, place),
-        (Err(_), None) => {
-            let names = [&[USUAL_SORT], &column_names()[..]].concat();
-            return Err(no_column(name, &names));
+    if let Ok(place) = parse_column(name) {
+        return Ok(Table::Predicates.all_columns()[place].name);
+    }
+    for table in [Table::Clauses, Table::Tests] {
+        if let Some(place) = table.find(name) {
+            return Ok(table.all_columns()[place].name);
         }
-    };
-    Ok(table.all_columns()[place].name)
+    }
+    let names = [&[USUAL_SORT], &column_names()[..]].concat();
+    Err(no_column(name, &names))
 }
 
 /// The place of a column of the table of predicates in the catalogue. `name` is that of the
@@ -82,6 +83,7 @@ mod tests {
         assert_eq!(parse_sort(" Time "), Ok("time"));
         assert_eq!(parse_sort("fails"), Ok("fails"));
         assert_eq!(parse_sort("entered"), Ok("entered"));
+        assert_eq!(parse_sort("collections"), Ok("collections"));
         let error = parse_sort("tme").unwrap_err();
         assert!(error.contains("did you mean time? There are "), "{error}");
         let error = parse_sort("xyzzy").unwrap_err();

@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use portmortem_analyzer::comparison::Limit;
 
-use super::{ReportFormat, ScopeArgs};
+use super::{OutcomeFormat, ScopeArgs};
 
 /// `portmortem diff`
 #[derive(Debug, Args)]
@@ -42,8 +42,8 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     /// Output format
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = OutcomeFormat::Text)]
+    pub(crate) format: OutcomeFormat,
 }
 
 /// Recordings of one program.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ReportFormat;
+use super::OutcomeFormat;
 
 /// `portmortem calibrate`
 #[derive(Debug, Args)]
@@ -62,8 +62,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) top: usize,
     /// Output format
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = OutcomeFormat::Text)]
+    pub(crate) format: OutcomeFormat,
 }
 
 /// An argument whose size is that of the input.

@@ -14,8 +14,9 @@ Examples:
   portmortem export 'runs/*/*.pmt' --to tables --format parquet
   find / -name '*.pmt' | portmortem export --from - --to tables --format parquet
   portmortem export run.pmt --to tables --tables events --format arrow
+  portmortem export run.pmt --to facts --format prolog --tables predicates,edges
 
-CSV, JSON lines and Arrow: a file per table, DIR/predicates.csv, which has the rows of
+CSV, JSON lines, Prolog and Arrow: a file per table, DIR/predicates.csv, which has the rows of
 all traces in the order given. Parquet: a file per table and trace,
 DIR/predicates/trace=NAME/part-0.parquet; any engine reads DIR/predicates as one table.
 
@@ -55,6 +56,8 @@ pub enum ExportFormat {
     Parquet,
     /// JSON lines: an object per row
     Json,
+    /// Facts of ISO Prolog
+    Prolog,
     /// Apache Arrow (IPC file)
     Arrow,
 }
@@ -70,10 +73,12 @@ Examples:
   portmortem query run.pmt 'SHOW TABLES'
   portmortem query runs/*.pmt 'SELECT trace, sum(events) AS events FROM streams GROUP BY trace'
   portmortem query run.pmt --format csv 'SELECT * FROM sites WHERE fails > 1000' > sites.csv
+  portmortem query run.pmt --format prolog 'SELECT caller, callee FROM edges' > answer.pl
 
 Tables and columns are those of `export`; every table has a column trace. Only tables that the
 SQL names are made. The SQL is that of polars: SELECT with JOIN, GROUP BY, HAVING, WITH, UNION,
-and functions of text, numbers and windows."
+and functions of text, numbers and windows. It has no subqueries in the place of values, no EXISTS,
+no WITH RECURSIVE and no rank(): the error says what to write in their place."
 )]
 pub struct QueryArgs {
     /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
@@ -96,6 +101,8 @@ pub enum QueryFormat {
     Csv,
     /// An array of objects
     Json,
+    /// Facts of ISO Prolog, named answer
+    Prolog,
 }
 
 /// The tables by their names, those of the analyzer.

@@ -7,14 +7,14 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::annotation::{SourceFile, files, html};
+use portmortem_analyzer::annotation::{SourceFile, files, html, json};
 use portmortem_analyzer::text::counted;
 use portmortem_analyzer::trace::names::printable;
 
 use super::analysis::{analyse, exit_code, warn_of_losses};
 use super::scope;
 use crate::cli::{AnnotateArgs, AnnotateFormat};
-use crate::report::{chosen_width, listing};
+use crate::report::{chosen_width, listing, remarks};
 
 /// Prints the files; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
@@ -40,7 +40,8 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
         )?;
     }
     let withheld = chosen.iter().filter(|file| file.is_withheld).count() as u64;
-    if withheld > 0 {
+    // Editors have the text.
+    if withheld > 0 && args.format != AnnotateFormat::Json {
         writeln!(
             io::stderr(),
             "note: the text of {} outside of the program's directory and the engine's libraries is left out; --outside shows it",
@@ -57,6 +58,10 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
             }
         }
         AnnotateFormat::Html => html::write(&analysis, &chosen, &mut out)?,
+        AnnotateFormat::Json => {
+            let (remarks, incomplete) = remarks(&analysis);
+            json::write(&analysis, &chosen, (&remarks, incomplete), &mut out)?;
+        }
     }
     out.flush()?;
     warn_of_losses(&analysis);

@@ -14,7 +14,7 @@ use portmortem_analyzer::text::{count, counted, time};
 
 use super::analysis::{INCOMPLETE, analyse, warn_of_losses};
 use super::scope;
-use crate::cli::{DiffArgs, Recordings, ReportFormat};
+use crate::cli::{DiffArgs, OutcomeFormat, Recordings};
 use crate::report::{as_list, compared_goals, compared_headline, compared_predicates};
 
 /// How many predicates and goals a comparison for people shows unless it is said.
@@ -54,10 +54,12 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
     let broken: Vec<Vec<Broken>> = limits.map(|limit| limit.broken(&comparison)).collect();
     let mut out = Vec::new();
     match args.format {
-        ReportFormat::Text => text(args, &comparison, &remarks, &mut out)?,
-        ReportFormat::Csv if args.sites => csv(&comparison.goals, &comparison, args.top, &mut out)?,
-        ReportFormat::Csv => csv(&comparison.predicates, &comparison, args.top, &mut out)?,
-        ReportFormat::Json => {
+        OutcomeFormat::Text => text(args, &comparison, &remarks, &mut out)?,
+        OutcomeFormat::Csv if args.sites => {
+            csv(&comparison.goals, &comparison, args.top, &mut out)?
+        }
+        OutcomeFormat::Csv => csv(&comparison.predicates, &comparison, args.top, &mut out)?,
+        OutcomeFormat::Json => {
             let report = serde_json::json!({
                 "before": names(&args.before),
                 "after": names(&args.after),

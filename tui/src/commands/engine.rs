@@ -145,6 +145,7 @@ fn boot_script(
         ("byrd", args.byrd),
         ("symbolic", args.symbolic),
         ("ports", args.ports),
+        ("tests", args.tests || start.runs_tests()),
     ] {
         if set {
             options.push(format!("{key}(true)"));

@@ -9,6 +9,7 @@ use portmortem_analyzer::condition::ListedCondition;
 use portmortem_analyzer::export::TableWriter;
 use portmortem_analyzer::export::csv::Csv;
 use portmortem_analyzer::export::json::Escaped;
+use portmortem_analyzer::export::prolog::{Facts, Term};
 use portmortem_analyzer::index::{self, Index};
 use portmortem_analyzer::listing::{BoxHistory, Listing};
 use portmortem_analyzer::moment::OpenBox;
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &EventsArgs) -> Result<ExitCode> {
     if args.stack {
         listing.boxes = match args.format {
             EventFormat::Text => BOXES_AS_TEXT,
-            EventFormat::Csv | EventFormat::Json => MOST_BOXES,
+            EventFormat::Csv | EventFormat::Json | EventFormat::Prolog => MOST_BOXES,
         };
     }
     let mut out = BufWriter::new(io::stdout());
@@ -177,6 +178,18 @@ fn printer<'p>(
             stack: args.stack,
             out,
         }),
+        EventFormat::Prolog => {
+            let mut facts = Facts::new();
+            let names = ListedRow::COLUMNS.iter().map(|column| column.name);
+            facts.declare(EVENT, names.chain(args.stack.then_some("stack")));
+            out.write_all(facts.text().as_bytes())?;
+            Box::new(Terms {
+                trace,
+                stack: args.stack,
+                facts,
+                out,
+            })
+        }
     })
 }
 
@@ -265,6 +278,43 @@ impl<W: Write> Printer for Objects<'_, W> {
         serde_json::to_writer(Escaped(&mut self.out), &Object { row, stack })
             .map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What the facts of events are called. Those of the table `events` have other columns.
+const EVENT: &str = "event";
+
+struct Terms<'p, W> {
+    trace: &'p Trace,
+    stack: bool,
+    facts: Facts,
+    out: W,
+}
+
+impl<W: Write> Printer for Terms<'_, W> {
+    fn event(&mut self, event: &Listed, stack: &[(u64, OpenBox)]) -> Result<()> {
+        let row = ListedRow::new(event);
+        let boxes = stack.iter().map(|(depth, of)| {
+            let name = self.trace.predicate_name(of.predicate);
+            [
+                Term::Integer(of.called.into()),
+                Term::Integer((*depth).into()),
+                Term::Text(name),
+            ]
+        });
+        let boxes: Vec<_> = boxes.collect();
+        let boxes: Vec<_> = boxes.iter().map(|of| Term::Compound("box", of)).collect();
+        let stack = self.stack.then_some(Term::List(&boxes));
+        row.with_cells(|cells| {
+            let cells = cells.iter().copied().map(Term::from);
+            let terms: Vec<_> = cells.chain(stack).collect();
+            self.facts.fact(EVENT, &terms);
+        });
+        Ok(self.out.write_all(self.facts.text().as_bytes())?)
     }
 
     fn finish(&mut self) -> Result<()> {

@@ -16,7 +16,7 @@ use portmortem_models::recordings::{Recording, Times, recordings};
 use portmortem_tracer::pattern::PredicatePattern;
 
 use super::analysis::{INCOMPLETE, analyse_all};
-use crate::cli::{PredictArgs, ReportFormat, SizeOf};
+use crate::cli::{OutcomeFormat, PredictArgs, SizeOf};
 use crate::report::{as_list, losses as losses_of, page_width};
 use crate::text_table::{Column, render};
 
@@ -30,9 +30,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
     let prediction = predict(&recordings, priced, args.at)?;
     let mut out = io::BufWriter::new(io::stdout());
     match args.format {
-        ReportFormat::Text => text(&prediction, priced, &losses, args.top, &mut out)?,
-        ReportFormat::Csv => prediction.write_csv(&mut out)?,
-        ReportFormat::Json => json(&prediction, priced, &losses, &mut out)?,
+        OutcomeFormat::Text => text(&prediction, priced, &losses, args.top, &mut out)?,
+        OutcomeFormat::Csv => prediction.write_csv(&mut out)?,
+        OutcomeFormat::Json => json(&prediction, priced, &losses, &mut out)?,
     }
     out.flush()?;
     Ok(if losses.is_empty() {

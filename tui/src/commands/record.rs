@@ -21,7 +21,7 @@ use super::baseline::{self, Input};
 use super::engine::{Engine, run_unrecorded};
 use super::folding::Folding;
 use super::scope::NOT_RECORDED;
-use super::start::Start;
+use super::start::{RUN_TESTS, Start};
 use super::watcher::{self, Line};
 use super::{index, refuse_existing, refuse_input, use_threads};
 use crate::cli::RecordArgs;
@@ -29,6 +29,7 @@ use crate::size::format_size;
 
 /// Becomes the program. Returns if that is not possible, and in the process that does what follows the program's end.
 pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
+    let args = &of_tests(args);
     let start = Start::new(&args.run, "record")?;
     if let Some(word) = start.runs_nothing() {
         say(&format!(
@@ -92,6 +93,15 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     let error = engine.replace_this_program();
     line_of_program.nothing_started();
     Err(error)
+}
+
+/// The tests of a file are its goal if no other is given.
+fn of_tests(args: &RecordArgs) -> RecordArgs {
+    let mut args = args.clone();
+    if args.tests && args.run.program.is_some() {
+        args.run.goal.get_or_insert_with(|| RUN_TESTS.to_owned());
+    }
+    args
 }
 
 /// What is left to do when the program ends, while its process waits. Whether there is a trace that
@@ -188,12 +198,12 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
         ));
     }
     if stderr.is_terminal() && !args.quiet {
-        let _ = writeln!(stderr, "{}", last_line(&trace, output));
+        let _ = writeln!(stderr, "{}", last_line(args, &trace, output));
     }
 }
 
 /// All that is said of the trace without reading its events.
-fn last_line(trace: &Trace, output: &Path) -> String {
+fn last_line(args: &RecordArgs, trace: &Trace, output: &Path) -> String {
     let path = output.display().to_string();
     let size = format_size(trace.size());
     let mut streams = trace.streams().iter();
@@ -203,8 +213,13 @@ fn last_line(trace: &Trace, output: &Path) -> String {
         .end()
         .map(|end| trace.clock().since_start_ns(end.tick));
     let of_time = end.map(|ns| format!(" in {}", time(ns)));
+    let next = if args.tests {
+        "report --tests"
+    } else {
+        "advise"
+    };
     format!(
-        "recorded {} ({}{size}{}); now: portmortem advise {}",
+        "recorded {} ({}{size}{}); now: portmortem {next} {}",
         printable(&path),
         of_events.unwrap_or_default(),
         of_time.unwrap_or_default(),

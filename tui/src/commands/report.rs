@@ -1,14 +1,13 @@
-//! `portmortem report`: the profile of a trace, as text, CSV or JSON.
+//! `portmortem report`: the profile of a trace, for people or as a file.
 
-use std::collections::BTreeSet;
+mod files;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::export::Csv;
-use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{ClauseRow, EdgeRow, PredicateRow, Row, SiteRow, Table};
+use portmortem_analyzer::tables::{ClauseRow, PredicateRow, Row, SiteRow, Table, TestRow};
 use portmortem_analyzer::text::shell_word;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Analysis, Tables};
@@ -18,7 +17,7 @@ use super::scope;
 use crate::cli::{AskedColumn, ReportArgs, ReportFormat, USUAL_SORT};
 use crate::report::{
     as_list, clause_order, clause_table, headline, order, overview, page_width, predicates,
-    remarks, site_order, site_table, work,
+    remarks, site_order, site_table, test_order, test_table, work,
 };
 
 /// By self time unless a user asks for another column: net where it is measured.
@@ -49,17 +48,18 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     }
     // Files have columns of calls, and a report on predicates has their times.
     let with_calls = (args.predicate.is_some() || args.format != ReportFormat::Text)
-        && !(args.sites || args.clauses);
+        && !(args.sites || args.clauses || args.tests);
     let filters = |trace: &_| scope::filters(&args.scope, trace);
     let analysis = read(path, filters, with_calls)?;
     let chosen = match &args.predicate {
-        Some(pattern) => Some(scope::matching(&analysis.trace, pattern)?),
+        Some(pattern) => Some(scope::meant(&analysis.trace, pattern)?),
         None => None,
     };
     let mut out = Vec::new();
     let of_goals_or_clauses: Option<Listing> = match () {
         () if args.sites => Some(sites),
         () if args.clauses => Some(clauses),
+        () if args.tests => Some(tests),
         () => None,
     };
     if let Some(print) = of_goals_or_clauses {
@@ -81,8 +81,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     // Cost centres are read from the events: nothing is printed before it is known that they were all there.
     match args.format {
         ReportFormat::Text => text(&analysis, &rows, &mut out)?,
-        ReportFormat::Csv => csv(&rows, &mut out)?,
-        ReportFormat::Json => json(&analysis, &rows, &mut out)?,
+        ReportFormat::Csv => files::csv(&rows, &mut out)?,
+        ReportFormat::Json => files::json(&analysis, &rows, &mut out)?,
+        ReportFormat::Prolog => files::prolog(&analysis, &rows, &mut out)?,
     }
     analysis.trace.check_whole(path)?;
     io::stdout().write_all(&out)?;
@@ -185,6 +186,20 @@ fn clauses(
     listing::<ClauseRow>(analysis, "clauses", &clauses, text, args, out)
 }
 
+/// The table of tests in one of the formats.
+fn tests(
+    analysis: &Analysis,
+    _chosen: Option<&[PredicateIndex]>,
+    args: &ReportArgs,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let sort = place_in(Table::Tests, sort_column(args, analysis))?;
+    let counted = counted(args);
+    let tests = test_order(analysis, sort, counted);
+    let text = |top| test_table(analysis, &tests, top, counted);
+    listing::<TestRow>(analysis, "tests", &tests, text, args, out)
+}
+
 /// The place of a column to sort by.
 fn place_in(table: Table, column: &str) -> Result<usize> {
     let place = table.find(column);
@@ -215,24 +230,9 @@ fn listing<'t, R: Row<'t>>(
                 as_list(&lines).trim_end()
             )?;
         }
-        ReportFormat::Csv => {
-            let names = R::COLUMNS.iter().map(|column| column.name);
-            let mut writer = Csv::with_names(names, Box::new(out))?;
-            for row in shown {
-                R::new(row).with_cells(|cells| writer.row(cells))?;
-            }
-            writer.finish()?;
-        }
-        ReportFormat::Json => {
-            let (remarks, incomplete) = remarks(analysis);
-            let report = serde_json::json!({
-                name: shown.iter().map(R::new).collect::<Vec<_>>(),
-                "incomplete": incomplete,
-                "remarks": remarks,
-            });
-            serde_json::to_writer_pretty(Escaped(&mut *out), &report)?;
-            writeln!(out)?;
-        }
+        ReportFormat::Csv => files::csv_of::<R>(shown, out)?,
+        ReportFormat::Json => files::json_of::<R>(analysis, name, shown, out)?,
+        ReportFormat::Prolog => files::prolog_of::<R>(analysis, name, shown, out)?,
     }
     Ok(())
 }
@@ -260,63 +260,5 @@ fn text(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{body}")?;
     let (lines, _) = remarks(analysis);
     write!(out, "{}", as_list(&lines))?;
-    Ok(())
-}
-
-fn csv(rows: &Rows, out: &mut Vec<u8>) -> Result<()> {
-    let columns = rows.of_file();
-    let names = columns.iter().map(|&at| PredicateRow::ALL[at].name);
-    let mut writer = Csv::with_names(names, Box::new(out))?;
-    for &index in rows.shown(usize::MAX) {
-        let of = rows.tables.predicate(index);
-        let cells = columns.iter().map(|&at| PredicateRow::cell(&of, at));
-        writer.row(&cells.collect::<Vec<_>>())?;
-    }
-    Ok(writer.finish()?)
-}
-
-/// The table of predicates, the edges and single calls of those that were chosen, and what was lost or distorted.
-fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
-    let columns = rows.of_file();
-    let object = |&index: &PredicateIndex| {
-        let of = rows.tables.predicate(index);
-        let fields = columns.iter().map(|&at| {
-            let value = serde_json::to_value(PredicateRow::cell(&of, at));
-            Ok((PredicateRow::ALL[at].name.to_owned(), value?))
-        });
-        fields.collect::<Result<serde_json::Map<_, _>>>()
-    };
-    let shown = rows.shown(usize::MAX);
-    let objects = shown.iter().map(object).collect::<Result<Vec<_>>>()?;
-    let names = shown
-        .iter()
-        .map(|&index| analysis.trace.predicate_name(index));
-    let names: BTreeSet<&str> = names.collect();
-    let touches = |edge: &EdgeRow| names.contains(edge.caller) || names.contains(edge.callee);
-    let edges = rows
-        .tables
-        .edges()
-        .filter(|edge| !rows.is_chosen || touches(edge));
-    let (remarks, incomplete) = remarks(analysis);
-    let mut report = serde_json::json!({
-        "predicates": objects,
-        "edges": edges.collect::<Vec<_>>(),
-        "incomplete": incomplete,
-        "remarks": remarks,
-    });
-    // The events are read again for these.
-    if rows.is_chosen {
-        let latencies = rows.tables.latencies();
-        let goals = rows.tables.site_latencies();
-        let slowest = rows.tables.slowest();
-        let chosen = latencies.filter(|row| names.contains(row.predicate));
-        report["latencies"] = serde_json::to_value(chosen.collect::<Vec<_>>())?;
-        let chosen = goals.filter(|row| names.contains(row.callee));
-        report["site_latencies"] = serde_json::to_value(chosen.collect::<Vec<_>>())?;
-        let chosen = slowest.filter(|row| names.contains(row.predicate));
-        report["slowest"] = serde_json::to_value(chosen.collect::<Vec<_>>())?;
-    }
-    serde_json::to_writer_pretty(Escaped(&mut *out), &report)?;
-    writeln!(out)?;
     Ok(())
 }

@@ -92,6 +92,17 @@ pub(crate) fn matching(trace: &Trace, pattern: &str) -> Result<Vec<PredicateInde
     Ok(found)
 }
 
+/// The same; a cost centre is meant by its name as reports have it.
+pub(crate) fn meant(trace: &Trace, pattern: &str) -> Result<Vec<PredicateIndex>> {
+    let known = (0..).zip(trace.predicates());
+    let centers = known.filter(|(_, info)| info.is_center && info.indicator == pattern);
+    let centers: Vec<PredicateIndex> = centers.map(|(index, _)| index).collect();
+    match centers[..] {
+        [] => matching(trace, pattern),
+        _ => Ok(centers),
+    }
+}
+
 /// Why no predicate of the trace matches, and what a user can do about it.
 fn no_match(trace: &Trace, pattern: &str) -> String {
     let mut text = format!("no predicate of this trace matches {pattern}; ");
@@ -160,7 +171,7 @@ fn left_out(trace: &Trace, pattern: &str) -> Vec<String> {
 }
 
 fn one(trace: &Trace, pattern: &str) -> Result<PredicateIndex> {
-    let found = matching(trace, pattern)?;
+    let found = meant(trace, pattern)?;
     if let [one] = found[..] {
         return Ok(one);
     }

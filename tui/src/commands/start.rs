@@ -20,6 +20,8 @@ use crate::cli::ProgramArgs;
 const WITH_VALUE: &str = "dpxofFlsgt";
 /// The only words that the engine answers by itself.
 const QUESTIONS: [&str; 4] = ["--help", "--version", "--abi-version", "--arch"];
+/// The goal that runs the tests of plunit.
+pub(crate) const RUN_TESTS: &str = "run_tests";
 /// Up from any directory to the root.
 const UP: &str = "../../../../../../../../../../../../../../../../../../../../../../../../";
 /// The extension of a site file.
@@ -196,6 +198,11 @@ impl Start {
                 *word == "-c" || *word == "-b" || word.starts_with("--dump-runtime-variables")
             })
             .map(String::as_str)
+    }
+
+    /// Whether a goal of the command runs tests of plunit, as far as its words say.
+    pub(crate) fn runs_tests(&self) -> bool {
+        self.command.iter().any(|word| word.contains(RUN_TESTS))
     }
 
     /// The command without recording.

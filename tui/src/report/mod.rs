@@ -16,6 +16,7 @@ mod flat;
 mod neighbours;
 mod remarks;
 mod sites;
+mod unit_tests;
 mod values;
 
 use std::env;
@@ -37,6 +38,7 @@ pub(crate) use events::{Lines, history as history_of_box};
 pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks, work};
 pub(crate) use sites::{order as site_order, table as site_table};
+pub(crate) use unit_tests::{order as test_order, table as test_table};
 
 /// The width of reports where there is no terminal; they are never narrower.
 const LEAST_WIDTH: usize = 80;

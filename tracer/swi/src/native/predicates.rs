@@ -392,7 +392,11 @@ impl Known {
             Class::Untouched => return Standing::Untouched,
             Class::Center => return Standing::Center,
             Class::CompletesTables => return Standing::CompletesTables,
-            Class::Recorded | Class::Loader | Class::FillsTable | Class::Boundary => {}
+            Class::Recorded
+            | Class::Tests
+            | Class::Loader
+            | Class::FillsTable
+            | Class::Boundary => {}
         }
         let Identity {
             name,
@@ -446,6 +450,7 @@ impl Known {
         match (class, id) {
             (Class::Recorded, Some(id)) if keeps_arguments(id) => Standing::WithArguments(id),
             (Class::Recorded, Some(id)) => Standing::Recorded(id),
+            (Class::Tests, Some(id)) => Standing::Tests(id),
             (Class::Loader, Some(id)) => Standing::Loader(id),
             (Class::FillsTable, Some(id)) => Standing::FillsTable(id),
             (Class::Boundary, Some(id)) => Standing::Boundary(id),
@@ -492,6 +497,13 @@ impl Known {
             return Class::Unrecorded;
         }
         let of_trials = !rules.trials.is_empty();
+        if rules.tests
+            && !of_trials
+            && (text.as_str(), arity) == TEST_BODY
+            && module_text.starts_with(UNIT)
+        {
+            return Class::Tests;
+        }
         let by_default = if of_trials {
             rules.trials.contains(&identity)
         } else {
@@ -517,6 +529,12 @@ impl Known {
     }
 }
 
+/// How the modules begin in which plunit keeps units of tests.
+pub(crate) const UNIT: &str = "plunit_";
+
+/// The predicate there whose clauses are the bodies of the tests.
+const TEST_BODY: (&str, usize) = ("unit body", 2);
+
 /// A [`Standing`] without the number of the predicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
@@ -526,6 +544,7 @@ enum Class {
     FillsTable,
     CompletesTables,
     Center,
+    Tests,
     Untouched,
     Boundary,
     Unrecorded,

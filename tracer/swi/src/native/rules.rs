@@ -38,6 +38,8 @@ pub(crate) struct Rules {
     pub(crate) completes: Option<Identity>,
     /// The predicate that runs goals in cost centres.
     pub(crate) center: Option<Identity>,
+    /// Each test of plunit runs in a cost centre of its own.
+    pub(crate) tests: bool,
     /// Predicates that the program does not want to have recorded.
     pub(crate) not_wanted: FxHashSet<Identity>,
     /// Cost centres that all boxes of a predicate are in.

@@ -18,6 +18,9 @@ pub(crate) enum Standing {
     CompletesTables,
     /// All calls get boxes, of the cost centre that the first argument names.
     Center,
+    /// The bodies of tests. All calls get boxes, of the cost centre of the test that the first
+    /// argument names, and so do the goals of its clauses.
+    Tests(u32),
     /// Calls from goals of recorded clauses get boxes.
     Boundary(u32),
     /// No call gets a box.
@@ -31,7 +34,10 @@ pub(crate) enum Standing {
 
 impl Standing {
     pub(crate) fn is_recorded(self) -> bool {
-        matches!(self, Self::Recorded(_) | Self::WithArguments(_))
+        matches!(
+            self,
+            Self::Recorded(_) | Self::WithArguments(_) | Self::Tests(_)
+        )
     }
 
     /// Whether all calls get boxes.
@@ -44,6 +50,7 @@ impl Standing {
         match self {
             Self::Recorded(id)
             | Self::WithArguments(id)
+            | Self::Tests(id)
             | Self::Loader(id)
             | Self::Boundary(id) => Some(id),
             Self::Search

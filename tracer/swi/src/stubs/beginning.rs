@@ -21,7 +21,8 @@ static RULES: Mutex<Option<Rules>> = Mutex::new(None);
 /// Module)`, `of_engine(Name, Arity)`, `of_system(Name, Arity)`, `own(Module)`, `succeeds(Module,
 /// Name, Arity)`, `fails(Module, Name, Arity)`, `left_out(Module, Name, Arity)`, `loader(Module,
 /// Name, Arity)`, `search(Module, Name, Arity)`, `fills(Module, Name, Arity)`,
-/// `completes(Module, Name, Arity)`, `center(Module, Name, Arity)`, `trial(Module, Name, Arity)`.
+/// `completes(Module, Name, Arity)`, `center(Module, Name, Arity)`, `trial(Module, Name, Arity)`,
+/// `tests`.
 /// What is not needed is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);
@@ -48,6 +49,7 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
         }
         "left_out" => rules.left_out.extend(definition(a, b, c).map(identity)),
         "center" => rules.center = definition(a, b, c).map(identity),
+        "tests" => rules.tests = true,
         "trial" => rules.trials.extend(definition(a, b, c).map(identity)),
         "fills" => rules.fills.extend(definition(a, b, c).map(identity)),
         "completes" => rules.completes = definition(a, b, c).map(identity),

@@ -1,15 +1,15 @@
 //! What the program declares of predicates: that they are not recorded (`noprofile/1`), and that
-//! they are in a cost centre (`in_cost_center/2`); and the box of `cost_center/2`.
+//! they are in a cost centre (`in_cost_center/2`); and the boxes of `cost_center/2` and of tests.
 
 use super::handlers::Visit;
 use super::plant;
 use crate::ffi::{self, Foreign, TRUE, Term};
-use crate::native::identity::Identity;
+use crate::native::identity::{Identity, identity, module_name};
 use crate::native::offsets;
 use crate::native::predicates;
 use crate::native::words::WORD;
 use crate::recording;
-use crate::values::{atom, int64, kept_atom, text};
+use crate::values::{atom, atom_text, int64, kept_atom, text};
 
 /// `stub_leave_out(+Module, +Name, +Arity)`: no call of the predicate is recorded from now on.
 pub(crate) fn leave_out(module: Term, name: Term, arity: Term) -> Foreign {
@@ -47,11 +47,31 @@ pub(crate) fn stubs_record() -> Foreign {
 impl Visit {
     /// The id of a cost centre: the first argument of the predicate that runs a goal in one.
     pub(super) fn center(&self, frame: usize) -> Option<u32> {
-        let first = frame + offsets::known()?.arguments;
         let mut id = 0;
-        // SAFETY: a reference to an argument of the running frame is its distance from the base
-        // of the local stack, in words.
-        let is_id = unsafe { ffi::PL_get_int64((first - self.base) / WORD, &raw mut id) };
+        // SAFETY: a reference to an argument of the running frame.
+        let is_id = unsafe { ffi::PL_get_int64(self.first_argument(frame)?, &raw mut id) };
         u32::try_from(id).ok().filter(|_| ffi::truth(is_id))
+    }
+
+    /// The id of the cost centre of a test, `unit:name@line 12`: plunit calls its body by the
+    /// predicate `plunit_unit:'unit body'/2`, whose first argument is `name@line 12`.
+    pub(super) fn test(&self, definition: usize, frame: usize) -> Option<u32> {
+        let mut test = 0;
+        // SAFETY: a reference to an argument of the running frame.
+        let is_atom = unsafe { ffi::PL_get_atom(self.first_argument(frame)?, &raw mut test) };
+        if !ffi::truth(is_atom) {
+            return None;
+        }
+        let module = atom_text(module_name(identity(definition).module)?);
+        let unit = module.strip_prefix(predicates::UNIT)?;
+        let name = format!("{unit}:{}", atom_text(test));
+        recording::with(|current| current.recorder.cost_center(&name))
+    }
+
+    /// A reference to the first argument of the running frame: its distance from the base of the
+    /// local stack, in words.
+    fn first_argument(&self, frame: usize) -> Option<Term> {
+        let first = frame + offsets::known()?.arguments;
+        Some((first - self.base) / WORD)
     }
 }

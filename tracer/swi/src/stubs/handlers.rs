@@ -419,6 +419,7 @@ impl Visit {
             Standing::CompletesTables => return self.note_complete(frame),
             Standing::Search => return self.search(frame),
             Standing::Center => self.center(frame),
+            Standing::Tests(id) => Some(self.test(definition, frame).unwrap_or(id)),
             _ => standing.at_goal(),
         };
         let Some(id) = id else {
@@ -447,7 +448,10 @@ impl Visit {
             };
             self.tail(goal, frame, false);
         } else {
-            let site = if expected || boundary || self.is_from_foreign(frame) {
+            let is_test = matches!(standing, Standing::Tests(_));
+            let site = if is_test {
+                None
+            } else if expected || boundary || self.is_from_foreign(frame) {
                 self.named(definition, id)
             } else {
                 None

@@ -88,6 +88,7 @@ impl Visit {
             }),
             Standing::Recorded(_)
             | Standing::WithArguments(_)
+            | Standing::Tests(_)
             | Standing::Loader(_)
             | Standing::Boundary(_) => {
                 let id = standing.at_goal();

@@ -19,7 +19,7 @@ use std::thread;
 
 use anyhow::{Context, Error, Result, bail};
 use portmortem_analyzer::export::{
-    Csv, ExportError, Exporter, Json, TableWriter, write_in_parallel,
+    Csv, ExportError, Exporter, Json, Prolog, TableWriter, write_in_parallel,
 };
 use portmortem_analyzer::tables::Table;
 use portmortem_analyzer::trace::names::printable;
@@ -39,6 +39,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     match args.format {
         ExportFormat::Csv => write(args, &Csv),
         ExportFormat::Json => write(args, &Json),
+        ExportFormat::Prolog => write(args, &Prolog),
         ExportFormat::Arrow | ExportFormat::Parquet => polars::take_over(),
     }
 }
@@ -154,7 +155,7 @@ impl<'a> Export<'a> {
 
     /// Where the rows of all traces are in a table.
     fn shared_file(&self, table: Table) -> PathBuf {
-        let file = format!("{}.{}", table.name(), self.format.name());
+        let file = format!("{}.{}", table.name(), self.format.extension());
         self.to.join(file)
     }
 
@@ -237,8 +238,8 @@ impl<'a> Export<'a> {
     fn begin(&self, table: Table, path: PathBuf, without: usize) -> Result<Box<dyn TableWriter>> {
         let begin = || -> Result<_, ExportError> {
             let file = BufWriter::new(self.staging.file(path)?);
-            self.format
-                .begin(&table.columns()[without..], Box::new(file))
+            let columns = &table.columns()[without..];
+            self.format.begin(table.name(), columns, Box::new(file))
         };
         begin().with_context(|| cannot_write(table, self.to))
     }
