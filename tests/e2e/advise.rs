@@ -289,7 +289,7 @@ fn text_says_what_to_do_and_where() {
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         ": most of the work: ",
-        "would be saved at most",
+        "A change may save more than that",
         "The hottest path: ",
     ] {
         assert!(words.contains(part), "{part}: {words}");
@@ -439,6 +439,11 @@ fn memory_of_the_program_and_of_the_recorder() {
     );
     let known = of_memory(&["--baseline"]);
     says(&known, "In the runs that were not recorded it was ");
+    let remedy = known["remedy"].as_str().unwrap();
+    assert!(
+        remedy.contains("len/2 calls itself where that is not its last call"),
+        "{remedy}"
+    );
 }
 
 /// A driver loop and `forall/2` ask for the next solution; a global variable is a state, and no

@@ -295,3 +295,83 @@ fn what_a_labelling_did() {
         );
     }
 }
+
+/// Each row gets values before the columns have constraints; and all get values at the end.
+#[test]
+fn constraints_that_another_predicate_posts_later() {
+    let program = |row: &str, square: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+:- use_module(library(clpfd)).
+main :- square(Rows), print(Rows), nl.
+square(Rows) :-
+    length(Rows, 3),
+    maplist(row, Rows),
+    transpose(Rows, Columns),
+    maplist(column, Columns){square}.
+row(Row) :-
+    length(Row, 3),
+    Row ins 1..9,
+    sum(Row, #=, 15){row}.
+column(Column) :-
+    all_different(Column),
+    sum(Column, #=, 15).
+"
+        )
+    };
+    let first = program(",\n    label(Row)", "");
+    for options in [&[][..], &["--libraries"]] {
+        let found = found(&first, options, FIRST);
+        let one = found.first().unwrap_or_else(|| panic!("{options:?}"));
+        assert_eq!(
+            (&one["predicate"], &one["line"]),
+            (&"row/1".into(), &13.into())
+        );
+        says(
+            one,
+            "had failed, which posts constraints, after row/1 had returned",
+        );
+        let remedy = one["remedy"].as_str().unwrap();
+        assert!(
+            remedy.contains("take clpfd:label/1 out of row/1"),
+            "{remedy}"
+        );
+    }
+    let last = program("", ",\n    append(Rows, All),\n    label(All)");
+    assert!(found(&last, &[], FIRST).is_empty());
+}
+
+/// Code that is made of rules has lines that are none of the file: findings lead to the
+/// declaration of the constraint.
+#[test]
+fn what_is_made_of_rules_leads_to_the_constraint() {
+    for declaration in [
+        ":- chr_constraint edge/2, path/2.",
+        ":- chr_option(debug, off).\n:- chr_constraint edge(+int, +int), path(+int, +int).",
+    ] {
+        let program = paths(declaration).replace("(1, 15, L)", "(1, 40, L)");
+        let lines = program.lines().count() as u64;
+        let sandbox = Sandbox::with("run.pl", &program);
+        sandbox.portmortem(["record", "run.pl"]).exits(0);
+        let all = findings(&sandbox);
+        let of_file = all.iter().filter(|one| {
+            one["file"]
+                .as_str()
+                .is_some_and(|file| file.ends_with("run.pl"))
+        });
+        for one in of_file {
+            assert!(one["line"].as_u64() <= Some(lines), "{one:#}");
+            let predicate = one["predicate"].as_str().unwrap();
+            assert!(!predicate.contains("___"), "{one:#}");
+        }
+        let hottest = all.iter().find(|one| one["cause"] == "hottest").unwrap();
+        says(hottest, "is code that library chr makes of the rules of ");
+        let remedy = hottest["remedy"].as_str().unwrap();
+        assert_eq!(
+            remedy.contains("declare modes"),
+            declaration.contains("/2"),
+            "{remedy}"
+        );
+    }
+}

@@ -234,3 +234,34 @@ best(N, B) :- N =< 240, findall(X, (way(N, M, C), best(M, X0), X is X0+C), Xs), 
     says(&one, "is computed with and handed on, and decides nothing");
     assert!(found(added).is_empty());
 }
+
+/// Each way has an answer of its own; the shortest of each two places has one.
+#[test]
+fn an_answer_for_each_way() {
+    let program = |ways: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+{ways}
+road(X, Y) :- X < 15, between(1, 3, S), Y is X+S, Y =< 15.
+"
+        )
+    };
+    let all = "\
+:- table way/3.
+main :- findall(P, way(1, 15, P), Ps), length(Ps, N), print(N), nl.
+way(X, Y, [X, Y]) :- road(X, Y).
+way(X, Y, [X|P]) :- road(X, Z), way(Z, Y, P).";
+    let shortest = "\
+:- table way(_, _, min).
+main :- way(1, 15, P), print(P), nl.
+way(X, Y, 1-[X, Y]) :- road(X, Y).
+way(X, Y, L-[X|P]) :- road(X, Z), way(Z, Y, W), W = L0-P, L is L0+1.";
+    let found = |ways: &str| advise::found(&program(ways), &[], "many-answers");
+    let one = only(
+        &found(all),
+        "way/3 keeps an answer for each way to a result, told apart by argument 3",
+    );
+    says(&one, "Argument 3 grows behind the recursive call");
+    assert!(found(shortest).is_empty());
+}

@@ -12,6 +12,7 @@ mod advise;
 mod advise_causes;
 mod advise_constraints;
 mod advise_loops;
+mod advise_places;
 mod advise_values;
 mod annotate;
 mod arguments;

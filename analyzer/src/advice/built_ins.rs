@@ -17,6 +17,14 @@ pub(super) struct BuiltIn {
     pub(super) instead: &'static str,
 }
 
+impl BuiltIn {
+    /// Whether a call makes data that may be large.
+    pub(super) fn makes_data(&self) -> bool {
+        let words = ["copies", "makes", "reads", "sorts", "turns"];
+        words.iter().any(|word| self.does.starts_with(word))
+    }
+}
+
 /// What is known of a predicate that is none of the program.
 pub(super) fn of(evidence: &Evidence, predicate: PredicateIndex) -> Option<&'static BuiltIn> {
     named(evidence.foreign_name(predicate)?)
@@ -70,7 +78,15 @@ const ALL: &[BuiltIn] = &[
                   elements (between/3 gives numbers without a list).",
     },
     BuiltIn {
-        names: "member memberchk select selectchk nextto option select_option merge_options",
+        names: "member select nextto",
+        does: "searches the list from its beginning; where the element is not known, it gives one after the other, and what waits for \
+               that variable (dif/2, freeze/2, constraints) runs in it",
+        instead: "to look something up, keep it by its key: library(assoc) or library(rbtrees), a fact for each element with the key \
+                  as its first argument, or an ordered set. Where it chooses, leave out of the list what cannot pass, and choose first \
+                  where fewest are left.",
+    },
+    BuiltIn {
+        names: "memberchk selectchk option select_option merge_options",
         does: "searches the list from its beginning",
         instead: "keep what is looked up by its key: library(assoc) or library(rbtrees), a fact for each element with the key as its \
                   first argument, or an ordered set; take options out once, before the loop.",
@@ -109,7 +125,7 @@ const ALL: &[BuiltIn] = &[
     BuiltIn {
         names: "copy_term copy_term_nat duplicate_term findnsols",
         does: "copies the whole term",
-        instead: "copy what changes alone; hand what is fixed on as an argument; a predicate in place of a term that is copied to be \
+        instead: "take out of it first what is needed (one rule, one element), and copy that alone; hand what is fixed on as an argument; a predicate in place of a term that is copied to be \
                   filled in.",
     },
     BuiltIn {
@@ -118,7 +134,7 @@ const ALL: &[BuiltIn] = &[
         instead: "use arg/3 and setarg/3 for one of many, and keep what changes in library(assoc), library(rbtrees) or a list.",
     },
     BuiltIn {
-        names: "nb_setval b_setval nb_setarg recorda recordz recorded",
+        names: "nb_setval nb_setarg recorda recordz recorded",
         does: "copies the whole term",
         instead: "hand the data on as an argument, or use b_setval/2, which does not copy; keep small pieces under keys of their own, \
                   or a fact for each.",
@@ -224,10 +240,14 @@ const ALL: &[BuiltIn] = &[
         instead: "give fewer: compute the value from what is known, narrow the bounds, or test each part as soon as it is known.",
     },
     BuiltIn {
-        names: ">> / foldl maplist call_dcg phrase",
-        does: "makes a goal anew at each call; a lambda is copied with all that its variables are bound to",
-        instead: "write a predicate and hand it the data as arguments (foldl(step(Data), …)); a lambda in the text of a clause is \
-                  compiled only if library(yall) is loaded and it has no free variables.",
+        names: ">> /",
+        does: "copies the lambda at each call, with all that its variables are bound to",
+        instead: "write a predicate and hand it the data as arguments (foldl(step(Data), …)).",
+    },
+    BuiltIn {
+        names: "foldl maplist call_dcg phrase forall",
+        does: "calls its goal for each element or solution, and most of its time is that of the goal",
+        instead: "make that goal cheaper; where it does next to nothing, write the loop as a predicate of its own.",
     },
     BuiltIn {
         names: "neighbours neighbors add_edges add_vertices del_edges del_vertices \

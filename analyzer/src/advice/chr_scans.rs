@@ -5,11 +5,10 @@
 //! at its second place in the heads, and `name___2__1__0__3` goes along a list of constraints.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
-use super::chr_text::{self, Declared};
-use super::clause_text;
+use super::chr_text::Declared;
 use super::evidence::{Evidence, part_of, share};
+use super::generated::{declared, posted};
 use super::{Cause, Certainty, Finding, Need, Place, generators};
 use crate::Analysis;
 use crate::text::{count, counted};
@@ -69,7 +68,11 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[Declared]) -> Option<F
     }
     let figures = |of: &PredicateIndex| evidence.figures(*of).self_ticks;
     predicates.sort_by_key(|of| std::cmp::Reverse(figures(of)));
-    let dearest = evidence.name(*predicates.first()?);
+    let first = *predicates.first()?;
+    let dearest = match evidence.constraint_of(first) {
+        Some(of) => of.name.as_str(),
+        None => evidence.name(first),
+    };
     let names = |of: &[&Declared]| {
         let names = of.iter().map(|one| format!("{}/{}", one.name, one.arity));
         names.collect::<Vec<_>>().join(", ")
@@ -127,7 +130,7 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[Declared]) -> Option<F
         },
         title: format!("constraint handling rules go through all constraints: {title}"),
         evidence: format!(
-            "{dearest} and others like it looked at {} constraints, of which at least {} ({}) did not fit.{because}",
+            "The rules of {dearest} and others looked at {} constraints, of which at least {} ({}) did not fit.{because}",
             count(looked_at),
             count(unfit),
             share(unfit, looked_at),
@@ -138,17 +141,6 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[Declared]) -> Option<F
         predicates,
         needs: needs.collect(),
     })
-}
-
-/// The constraints that a file declares; none if it is not there.
-fn declared(analysis: &Analysis, file: &str) -> Vec<Declared> {
-    let text = fs::read_to_string(analysis.locate(file)).unwrap_or_default();
-    chr_text::declared(&clause_text::clauses(&text))
-}
-
-/// The predicate of a file that posts a constraint.
-fn posted(analysis: &Analysis, file: &str, constraint: &Declared) -> Option<PredicateIndex> {
-    analysis.predicate_in(file, &constraint.name, constraint.arity)
 }
 
 /// Which arguments of the constraints that a file declares were ground in all calls whose values

@@ -3,15 +3,18 @@
 
 use std::ops::Range;
 
+mod answers;
 mod loops;
 mod powers;
 mod recursion;
 mod sums;
 mod uses;
 
+pub(super) use answers::{built_up, keeps_some};
 pub(super) use powers::{Power, powers};
 pub(super) use recursion::goes_along_list;
 pub(super) use sums::{computed_with, sums};
+pub(super) use uses::{End, Maker, made_in_head};
 
 /// A piece of the text that is neither layout nor a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

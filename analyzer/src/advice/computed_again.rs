@@ -39,7 +39,15 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 .analysis
                 .ns(figures.inclusive_work_ticks / figures.calls.max(1))
                 >= LEAST_NS;
+        // What calls the program back computes what that does.
+        let calls_back = || {
+            let edges = evidence.analysis.profile.edges.keys();
+            let mut called = edges.filter(|(caller, _)| caller.predicate() == Some(predicate));
+            called.any(|&(_, callee)| evidence.is_of_program(callee))
+        };
+        let is_of_program = evidence.is_of_program(predicate);
         if !is_repeated
+            || !is_of_program && calls_back()
             || evidence.is_tabled(predicate)
             || effects::does_more(evidence, predicate)
         {
@@ -48,7 +56,10 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         let name = evidence.name(predicate);
         Some(Finding {
             cause: Cause::RepeatedCalls,
-            place: evidence.place(predicate),
+            place: match evidence.dearest_goal_to(predicate).filter(|_| !is_of_program) {
+                Some(goal) => evidence.place_of(goal),
+                None => evidence.place(predicate),
+            },
             cost_ticks: part_of(figures.inclusive_work_ticks, values.again, values.calls),
             certainty: Certainty::Likely,
             title: format!("{name} computes again what it has computed before"),

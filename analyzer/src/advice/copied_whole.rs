@@ -1,7 +1,7 @@
 //! Data that is made anew at each step and handed on, as the values of arguments show.
 
 use super::evidence::Evidence;
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, built_ins};
 use crate::figures::values::{PairFigures, ValueFigures};
 use crate::tables::Site;
 use crate::text::count;
@@ -42,6 +42,9 @@ const PARTS_OF_TEXTS: [(&str, u8, u8); 6] = [
 /// What is said where a step copies what is left of a text.
 const OF_TEXT: &str = "make codes or chars of the text once (string_codes/2, atom_codes/2) and walk that list, also with a grammar and \
                        phrase/2; or keep the text, hand on an offset, and take out of it only what is needed.";
+
+const OF_OTHERS: &str = "keep the data where a step changes a small part of it: library(assoc) or library(rbtrees), whose versions share the \
+                         rest; a fact for each element; or collect what is new in a list, and make the whole once, behind the loop.";
 
 /// A goal that copies.
 struct Copying<'e, 'a> {
@@ -89,6 +92,9 @@ impl<'e, 'a> Copying<'e, 'a> {
         let callee = evidence.name(site.callee);
         let sizes = &self.figures.arguments[usize::from(given) - 1];
         let is_consumed = self.consumes_text(callee);
+        // What goes along lists does with the elements what its goal does.
+        let known = built_ins::of(evidence, site.callee)
+            .filter(|_| evidence.module(site.callee) != "apply");
         let grows = sizes.greatest_in / 2 >= sizes.least_in;
         let size = match grows {
             _ if is_consumed => format!(
@@ -128,14 +134,11 @@ impl<'e, 'a> Copying<'e, 'a> {
                 count(site.figures.calls),
                 evidence.time(site.figures.served_work_ticks),
             ),
-            remedy: match is_consumed {
-                true => OF_TEXT,
-                false => {
-                    "keep the data where a step changes a small part of it: library(assoc) or library(rbtrees), whose versions share \
-                     the rest; a fact for each element; or collect what is new in a list, and make the whole once, behind the loop."
-                }
-            }
-            .to_owned(),
+            remedy: match known {
+                _ if is_consumed => OF_TEXT.to_owned(),
+                Some(known) => format!("{callee} {}: {}", known.does, known.instead),
+                None => OF_OTHERS.to_owned(),
+            },
             predicates: vec![site.callee],
             needs: Vec::new(),
         }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, Need};
+use super::{Cause, Certainty, Finding, Need, built_ins};
 use crate::calls::behaviour::OwnChoicepoints;
 use crate::figures::{Caller, PredicateFigures};
 use crate::tables::{Clause, Site};
@@ -207,19 +207,7 @@ fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
         return None;
     }
     let cost_ticks = own.unwrap_or(recorded_ticks);
-    let mut by = BTreeMap::<PredicateIndex, u64>::new();
-    let trace = &evidence.analysis.trace;
-    for (&(caller, callee), edge) in &evidence.analysis.profile.edges {
-        let info = trace.predicates().get(callee as usize);
-        if let (Caller::Predicate(caller), Some(info)) = (caller, info)
-            && info.is_memory_work()
-        {
-            let sum = by.entry(caller).or_default();
-            *sum = sum.saturating_add(edge.spent_ticks);
-        }
-    }
-    let mut by: Vec<_> = by.into_iter().collect();
-    by.sort_by_key(|&(index, ticks)| (Reverse(ticks), index));
+    let mut by = callers(evidence);
     by.truncate(NAMED);
     let most = by
         .iter()
@@ -243,8 +231,7 @@ fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
         ),
         None => ". Some of that is for the recorder's own boxes, perhaps most of it.".to_owned(),
     });
-    let less = "keep less: a loop by backtracking (forall/2, between/3) or an accumulator instead of a deep recursion, no long lists that \
-                are not needed again, no large terms copied by findall/3, assertz/1 or messages.";
+    let less = less(evidence, first);
     Some(Finding {
         cause: Cause::Memory,
         place: evidence.place(first),
@@ -253,7 +240,7 @@ fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
         title: "collections and stack shifts".to_owned(),
         evidence: text,
         remedy: match own {
-            Some(_) => less.to_owned(),
+            Some(_) => less,
             None => format!(
                 "record again with --baseline to see how much is the program's own. If most of it is, {less}"
             ),
@@ -264,4 +251,51 @@ fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
             None => vec![Need::Baseline],
         },
     })
+}
+
+/// By predicate: ticks of collections and stack shifts while its box was the innermost one, the
+/// most first.
+pub(super) fn callers(evidence: &Evidence) -> Vec<(PredicateIndex, u64)> {
+    let mut by = BTreeMap::<PredicateIndex, u64>::new();
+    let trace = &evidence.analysis.trace;
+    for (&(caller, callee), edge) in &evidence.analysis.profile.edges {
+        let info = trace.predicates().get(callee as usize);
+        if let (Caller::Predicate(caller), Some(info)) = (caller, info)
+            && info.is_memory_work()
+        {
+            let sum = by.entry(caller).or_default();
+            *sum = sum.saturating_add(edge.spent_ticks);
+        }
+    }
+    let mut by: Vec<_> = by.into_iter().collect();
+    by.sort_by_key(|&(index, ticks)| (Reverse(ticks), index));
+    by
+}
+
+/// How to keep less, where most was kept or made in this predicate.
+fn less(evidence: &Evidence, most: PredicateIndex) -> String {
+    let known = built_ins::of(evidence, most).filter(|known| known.makes_data());
+    if let Some(known) = known {
+        let name = evidence.name(most);
+        return format!(
+            "{name} {}, and what is not needed any more is collected: {}",
+            known.does, known.instead
+        );
+    }
+    let own = evidence.goals_of(most).filter(|goal| goal.callee == most);
+    let kept = own.fold(0_u64, |sum, goal| {
+        let figures = &goal.figures;
+        sum.saturating_add(figures.calls.saturating_sub(figures.tail_calls))
+    });
+    let recursion = match kept >= LEAST {
+        true => format!(
+            "{} calls itself where that is not its last call, so each level keeps a frame; with an accumulator it is the last one, and a \
+             loop by backtracking (forall/2, between/3) keeps none. Beside that, ",
+            evidence.name(most)
+        ),
+        false => String::new(),
+    };
+    format!(
+        "keep less: {recursion}no long lists that are not needed again, no large terms copied by findall/3, assertz/1 or messages."
+    )
 }

@@ -3,6 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::generated::{self, Constraint};
 use super::{Place, clause_text, source};
 use crate::Analysis;
 use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
@@ -37,6 +38,8 @@ pub(super) struct Evidence<'a> {
     dynamic: OnceCell<BTreeSet<String>>,
     /// Names of predicates of the program, once that was asked for.
     names: OnceCell<BTreeSet<&'a str>>,
+    /// See [`generated::constraints`], once that was asked for.
+    generated: OnceCell<BTreeMap<PredicateIndex, Constraint>>,
     /// Modules of the program: those that its source files define predicates of, and `user`.
     modules: BTreeSet<&'a str>,
 }
@@ -76,6 +79,7 @@ impl<'a> Evidence<'a> {
             called_back: OnceCell::new(),
             dynamic: OnceCell::new(),
             names: OnceCell::new(),
+            generated: OnceCell::new(),
             modules: modules.chain(["user"]).collect(),
             analysis,
             clauses,
@@ -200,11 +204,16 @@ impl<'a> Evidence<'a> {
 
     /// Whether a source file of the program declares a predicate of this name dynamic.
     pub(super) fn is_declared_dynamic(&self, predicate: PredicateIndex) -> bool {
+        let info = self.analysis.trace.predicates().get(predicate as usize);
+        info.is_some_and(|info| self.is_dynamic_name(&info.declared.name))
+    }
+
+    /// The same of any predicate of that name.
+    pub(super) fn is_dynamic_name(&self, name: &str) -> bool {
         let declared = self
             .dynamic
             .get_or_init(|| source::declared_dynamic(self.analysis));
-        let info = self.analysis.trace.predicates().get(predicate as usize);
-        info.is_some_and(|info| declared.contains(&info.declared.name))
+        declared.contains(name)
     }
 
     /// Whether its answers are kept in tables.
@@ -296,9 +305,25 @@ impl<'a> Evidence<'a> {
         None
     }
 
-    /// Where a goal is; where the clauses of its caller begin, if calls do not say their goal.
+    /// The constraint whose rules a predicate was made of.
+    pub(super) fn constraint_of(&self, predicate: PredicateIndex) -> Option<&Constraint> {
+        let all = self
+            .generated
+            .get_or_init(|| generated::constraints(self.analysis));
+        all.get(&predicate)
+    }
+
+    /// The constraint whose rules a goal stands in.
+    pub(super) fn constraint_around(&self, site: &Site) -> Option<&Constraint> {
+        self.constraint_of(site.caller.predicate()?)
+    }
+
+    /// Where a goal is; where the clauses of its caller begin, if calls do not say their goal, or
+    /// if no line of the file is that of the goal.
     pub(super) fn place_of(&self, site: &Site) -> Place {
-        if let (None, Some(caller)) = (site.info(), site.caller.predicate()) {
+        if let Some(caller) = site.caller.predicate()
+            && (site.info().is_none() || self.constraint_of(caller).is_some())
+        {
             return self.clauses_of(caller);
         }
         Place {
@@ -319,18 +344,28 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Where the first clause of a predicate is, as far as it is known.
+    /// Where the first clause of a predicate is, as far as it is known; of one that was made of
+    /// rules, where their constraint is declared.
     fn clauses_of(&self, predicate: PredicateIndex) -> Place {
         let source = self.analysis.source(predicate);
+        let constraint = self.constraint_of(predicate);
+        let line = match constraint {
+            Some(of) => Some(of.line),
+            None => source.map(|(_, line)| line),
+        };
         Place {
-            predicate: self.name(predicate).to_owned(),
+            predicate: constraint
+                .map_or_else(|| self.name(predicate).to_owned(), |of| of.name.clone()),
             file: source.map(|(file, _)| printable(file)),
-            line: source.map(|(_, line)| line).filter(|&line| line > 0),
+            line: line.filter(|&line| line > 0),
         }
     }
 
-    /// "at line 4 of slow/2".
+    /// "at line 4 of slow/2", "in the rules of leq/2".
     pub(super) fn at(&self, site: &Site) -> String {
+        if let Some(constraint) = self.constraint_around(site) {
+            return format!("in the rules of {}", constraint.name);
+        }
         let predicate = self.analysis.caller(site.caller);
         match site.line() {
             Some(line) => format!("at line {line} of {predicate}"),

@@ -1,5 +1,7 @@
-//! All solutions are collected, and the clause looks at the first one.
+//! All solutions are collected, or a list of all elements is made, and the clause looks at the
+//! first one.
 
+use super::clause_text::End;
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding, source};
 use crate::tables::Site;
@@ -8,16 +10,108 @@ use crate::text::count;
 /// Fewer solutions are not worth another goal.
 const LEAST: u64 = 100;
 
+/// What makes a list of all of its data.
+struct Maker {
+    /// Names and numbers of arguments, separated by spaces.
+    names: &'static str,
+    /// What finds the first element alone.
+    of_first: &'static str,
+    /// What finds the last one alone.
+    of_last: &'static str,
+}
+
+const MAKERS: [Maker; 6] = [
+    Maker {
+        names: "assoc_to_keys/2 assoc_to_values/2 assoc_to_list/2",
+        of_first: "min_assoc/3 finds the least key and its value, and del_min_assoc/4 takes them out, too",
+        of_last: "max_assoc/3 finds the greatest key and its value, and del_max_assoc/4 takes them out, too",
+    },
+    Maker {
+        names: "rb_keys/2 rb_visit/2",
+        of_first: "rb_min/3 finds the least key and its value, and rb_del_min/4 takes them out, too",
+        of_last: "rb_max/3 finds the greatest key and its value, and rb_del_max/4 takes them out, too",
+    },
+    Maker {
+        names: "sort/2 msort/2 list_to_ord_set/2",
+        of_first: "min_member/2 goes along the list once; if the next one is wanted soon, keep the elements in library(heaps) or an assoc",
+        of_last: "max_member/2 goes along the list once; if the next one is wanted soon, keep the elements in library(heaps) or an assoc",
+    },
+    Maker {
+        names: "sort/4 predsort/3 keysort/2",
+        of_first: "go along the list once and keep the best so far (foldl/4); if the next one is wanted soon, keep the elements in \
+                   library(heaps) or an assoc",
+        of_last: "go along the list once and keep the best so far (foldl/4); if the next one is wanted soon, keep the elements in \
+                  library(heaps) or an assoc",
+    },
+    Maker {
+        names: "setof/3",
+        of_first: "aggregate_all(min(X), Goal, X) keeps the least so far; it fails if there is none, as setof/3 does",
+        of_last: "aggregate_all(max(X), Goal, X) keeps the greatest so far; it fails if there is none, as setof/3 does",
+    },
+    Maker {
+        names: "reverse/2",
+        of_first: "last/2 goes along the list and makes nothing",
+        of_last: "the first element of the list is the last one of the other: take it from that, [X|_]",
+    },
+];
+
 /// A finding for each `findall/3` of whose list the text of the clause takes the first element
-/// alone.
+/// alone, and for each list of all elements that is made for the first or last of them.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let mut findings = Vec::new();
     for goals in evidence.clauses.values() {
         for (at, collector) in goals.iter().enumerate() {
             findings.extend(finding(evidence, collector, &goals[at + 1..]));
+            findings.extend(of_elements(evidence, collector));
         }
     }
     findings
+}
+
+/// A list of all elements is made for one of them.
+fn of_elements(evidence: &Evidence, maker: &Site) -> Option<Finding> {
+    let (calls, served) = (maker.figures.calls, maker.figures.served_work_ticks);
+    evidence.foreign_name(maker.callee)?;
+    if calls < LEAST {
+        return None;
+    }
+    let declared = &evidence
+        .analysis
+        .trace
+        .predicates()
+        .get(maker.callee as usize)?
+        .declared;
+    let indicator = format!("{}/{}", declared.name, declared.arity);
+    let known = MAKERS
+        .iter()
+        .find(|known| known.names.split(' ').any(|name| name == indicator))?;
+    let list = (declared.arity as usize).checked_sub(1)?;
+    let (which, instead) = match source::end_of_list(evidence.analysis, maker, list)? {
+        End::First => ("first", known.of_first),
+        End::Last => ("last", known.of_last),
+    };
+    let name = evidence.name(maker.callee);
+    Some(Finding {
+        cause: Cause::CollectedForFirst,
+        place: evidence.place_of(maker),
+        cost_ticks: served,
+        certainty: Certainty::Likely,
+        title: format!(
+            "{name} makes a list of all elements {}, and only the {which} is used",
+            evidence.at(maker)
+        ),
+        evidence: format!(
+            "{name} {} was called {} times and took {}, {} a call. The clause takes the {which} element of the list, and does not \
+             look at the others.",
+            evidence.at(maker),
+            count(calls),
+            evidence.time(served),
+            evidence.time(served / calls.max(1)),
+        ),
+        remedy: format!("{instead}."),
+        predicates: vec![maker.callee],
+        needs: Vec::new(),
+    })
 }
 
 fn finding(evidence: &Evidence, collector: &Site, behind: &[Site]) -> Option<Finding> {

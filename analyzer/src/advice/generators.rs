@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::built_ins::{self, BuiltIn};
 use super::evidence::{Evidence, generates, part_of, share};
 use super::{Cause, Certainty, Finding, come_through, effects, source};
 use crate::figures::BacktrackFigures;
@@ -128,10 +129,7 @@ fn by_goal(
             "post what {by} demands as constraints before {from}, so that propagation prunes the search; or test each part as soon \
              as the variables that it needs have values."
         ),
-        true => format!(
-            "generate less: let {from} give only what {by} accepts: compute it, or look it up by a key that is bound \
-             before the call."
-        ),
+        true => less_by_key(evidence, generator, test),
         false => format!(
             "generate less: leave out before {from} what {by} cannot accept, or test a part of it as soon as that is \
              known. Where numbers are searched for, library(clpfd) can do that."
@@ -162,6 +160,29 @@ fn by_goal(
         predicates: vec![test.callee, generator.callee],
         needs: Vec::new(),
     })
+}
+
+/// How the generator of a test directly behind it gives less.
+fn less_by_key(evidence: &Evidence, generator: &Site, test: &Site) -> String {
+    let (from, by) = (evidence.name(generator.callee), evidence.name(test.callee));
+    let are_facts = evidence.is_of_program(generator.callee)
+        && evidence.callees_of(generator.callee).next().is_none();
+    let computes = evidence.callees_of(test.callee).next().is_some()
+        || built_ins::of(evidence, test.callee).is_some_and(BuiltIn::makes_data);
+    match (are_facts, computes) {
+        (true, true) => format!(
+            "{by} computes for each solution of {from} what it compares: compute that once, where the facts are made, keep it in \
+             {from} as an argument, and call {from} with it bound, so that an index leads to what fits."
+        ),
+        (true, false) => format!(
+            "where {by} asks an argument of {from} to be equal to what is known before, write that in the call of {from}, so that an \
+             index leads to what fits; otherwise give the facts a coarser key that is known, and call {from} with that bound."
+        ),
+        (false, _) => format!(
+            "generate less: let {from} give only what {by} accepts: compute it, or look it up by a key that is bound \
+             before the call."
+        ),
+    }
 }
 
 /// Ticks that rejected solutions took: to generate them, and what was done with them.
@@ -221,10 +242,18 @@ fn by_test(
                  the variables that a test needs have values."
             )
         } else {
-            let remedy = format!(
-                "let {from} generate only what passes: narrower bounds, a key that is bound before the call, or the test \
-                 directly after what it needs."
-            );
+            let are_facts = evidence.is_of_program(generator.callee)
+                && evidence.callees_of(generator.callee).next().is_none();
+            let remedy = match are_facts {
+                true => format!(
+                    "if a test compares an argument of {from} with something that is known before (==, =; =:= of numbers of one kind), write that in the call \
+                     of {from}, so that an index leads to what fits; call what else is tested directly after what it needs."
+                ),
+                false => format!(
+                    "let {from} generate only what passes: narrower bounds, a key that is bound before the call, or the test \
+                     directly after what it needs."
+                ),
+            };
             let computes = evidence.callees_of(generator.callee).next().is_some()
                 && !effects::depends_on_more(evidence, generator.callee);
             match computes {

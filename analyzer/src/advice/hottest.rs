@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::built_ins::BuiltIn;
 use super::evidence::{Evidence, share};
+use super::generated::Constraint;
 use super::{Cause, Certainty, Finding, Need, built_ins, may_repeat, source};
 use crate::remarks::hottest_path;
 use crate::tables::Site;
@@ -119,7 +120,10 @@ fn hot_calls<'e, 'a>(
 }
 
 fn finding(evidence: &Evidence, hot: &Hot) -> Finding {
-    let name = evidence.name(hot.callee);
+    let name = match evidence.constraint_of(hot.callee) {
+        Some(of) => format!("rules of {}", of.name),
+        None => evidence.name(hot.callee).to_owned(),
+    };
     let site = hot.site.filter(|site| site.caller.predicate().is_some());
     let at = site.map_or_else(String::new, |site| format!(" {}", evidence.at(site)));
     let Explained {
@@ -155,7 +159,7 @@ fn finding(evidence: &Evidence, hot: &Hot) -> Finding {
         certainty: Certainty::Counted,
         title: format!("most of the work: {name}{at}"),
         evidence: format!(
-            "{name} {} {} in {calls}, {} a call: {} of the work, which is what would be saved at most if it cost nothing. \
+            "{name} {} {} in {calls}, {} a call: {} of the work. A change may save more than that if it spares other goals, too. \
              {}{library}",
             match hot.is_closed {
                 true => "and what its library does inside worked",
@@ -205,6 +209,10 @@ impl Explained {
 /// Why they may take so long, and what to do.
 fn explained(evidence: &Evidence, hot: &Hot) -> Explained {
     let name = evidence.name(hot.callee);
+    let around = hot.site.and_then(|site| evidence.constraint_around(site));
+    if let Some(constraint) = evidence.constraint_of(hot.callee).or(around) {
+        return of_rules(name, constraint);
+    }
     if evidence.is_of_program(hot.callee) {
         return of_program(evidence, hot);
     }
@@ -234,6 +242,27 @@ fn explained(evidence: &Evidence, hot: &Hot) -> Explained {
         ),
         None => Explained::new(String::new(), "call it less often, or with less."),
     }
+}
+
+/// The same of what library chr makes of rules.
+fn of_rules(name: &str, constraint: &Constraint) -> Explained {
+    let modes = match constraint.is_indexed {
+        true => "",
+        false => {
+            "declare modes and types, with + for each argument that is always ground, so that an index leads to what fits; "
+        }
+    };
+    Explained::new(
+        format!(
+            " {name} is code that library chr makes of the rules of {}, or that this calls: it looks for the other constraints of a \
+             rule.",
+            constraint.name
+        ),
+        format!(
+            "{modes}let the heads of a rule share arguments that are ground; take constraints out of the store that are not needed \
+             any more (simplification, simpagation), and post fewer."
+        ),
+    )
 }
 
 /// The same of a predicate of the program.

@@ -23,13 +23,17 @@ mod exceptions;
 mod failing_late;
 mod first_only;
 mod flushes;
+mod generated;
 mod generators;
+mod gives_way;
 mod gone_over;
 mod growing;
 mod hottest;
 mod ignored;
+mod labelled_before;
 mod labelled_first;
 mod long_numbers;
+mod many_answers;
 mod many_tables;
 mod may_repeat;
 mod opened_again;
@@ -45,6 +49,7 @@ mod table_keys;
 mod table_sums;
 #[cfg(test)]
 mod tests;
+mod text_keys;
 mod to_and_fro;
 mod unprinted_text;
 mod useless_argument;
@@ -53,7 +58,6 @@ mod waiting;
 mod walked;
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use serde::Serialize;
 
@@ -91,6 +95,8 @@ pub enum Cause {
     UselessArgument,
     /// A term is turned into another one and back.
     ToAndFro,
+    /// A tabled predicate keeps an answer for each way to a result.
+    ManyAnswers,
     /// A tabled predicate fills tables for its own calls alone.
     ManyTables,
     /// A tabled predicate is called with large terms.
@@ -117,6 +123,8 @@ pub enum Cause {
     CopiedData,
     /// The key of an element is computed at each comparison of a sort.
     ComputedInComparison,
+    /// A text is made of a term to look something up by it.
+    TextKeys,
     /// Text is made for messages that are not printed.
     UnprintedText,
     /// A large power is computed as a whole, and reduced then.
@@ -137,7 +145,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 34] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -149,6 +157,7 @@ impl Cause {
         Self::RepeatedCalls,
         Self::UselessArgument,
         Self::ToAndFro,
+        Self::ManyAnswers,
         Self::ManyTables,
         Self::TableKeys,
         Self::SumsInTables,
@@ -162,6 +171,7 @@ impl Cause {
         Self::BeginsAgain,
         Self::CopiedData,
         Self::ComputedInComparison,
+        Self::TextKeys,
         Self::UnprintedText,
         Self::PowerModulo,
         Self::LongNumbers,
@@ -187,6 +197,7 @@ impl Cause {
             Self::RepeatedCalls => "repeated-calls",
             Self::UselessArgument => "useless-argument",
             Self::ToAndFro => "to-and-fro",
+            Self::ManyAnswers => "many-answers",
             Self::ManyTables => "many-tables",
             Self::TableKeys => "table-keys",
             Self::SumsInTables => "sums-in-tables",
@@ -200,6 +211,7 @@ impl Cause {
             Self::BeginsAgain => "begins-again",
             Self::CopiedData => "copied-data",
             Self::ComputedInComparison => "computed-in-comparison",
+            Self::TextKeys => "text-keys",
             Self::UnprintedText => "unprinted-text",
             Self::PowerModulo => "power-modulo",
             Self::LongNumbers => "long-numbers",
@@ -363,7 +375,7 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 34] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 37] = [
         chr_scans::find,
         collected::find,
         comparisons::find,
@@ -380,8 +392,10 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         gone_over::find,
         growing::find,
         hottest::find,
+        labelled_before::find,
         labelled_first::find,
         long_numbers::find,
+        many_answers::find,
         many_tables::find,
         may_repeat::find,
         power_modulo::find,
@@ -392,6 +406,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         rounds::find,
         table_keys::find,
         table_sums::find,
+        text_keys::find,
         to_and_fro::find,
         unprinted_text::find,
         useless_argument::find,
@@ -400,13 +415,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         walked::find,
     ];
     let mut all: Vec<Finding> = looked_for.iter().flat_map(|find| find(&evidence)).collect();
-    // That it need not be counted says more of a goal than that there is more at each call.
-    leave_out(&mut all, Cause::GrowingCalls, Cause::CollectedToTest);
-    // That rounds begin at the root says why their goal takes longer.
-    leave_out(&mut all, Cause::GrowingCalls, Cause::BeginsAgain);
-    // That its calls grow says more of a goal than that they are long.
-    leave_out(&mut all, Cause::WalkedAgain, Cause::GrowingCalls);
-    constraints_say_more(analysis, &mut all);
+    gives_way::to_causes(&evidence, &mut all);
     let is_worth_it = |finding: &Finding| {
         let whole = finding.whole_ticks(evidence.total_ticks).max(1);
         let share = finding.cost_ticks as f64 / whole as f64;
@@ -418,6 +427,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         one.cost_ticks = one.cost_ticks.min(evidence.total_ticks);
     }
     all.retain(|one| !ignored::in_source(analysis, one) && is_worth_it(one));
+    gives_way::to_what_is_shown(&evidence, &mut all);
     let mut findings = all;
     findings.sort_by_key(|finding| {
         (
@@ -437,40 +447,4 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         is_new
     });
     findings
-}
-
-/// Leaves out what one cause says of places of which another one says more.
-fn leave_out(all: &mut Vec<Finding>, cause: Cause, says_more: Cause) {
-    let said = all.iter().filter(|one| one.cause == says_more);
-    let said: Vec<Place> = said.map(|one| one.place.clone()).collect();
-    all.retain(|one| one.cause != cause || !said.contains(&one.place));
-}
-
-/// What constraints say of a goal or predicate is why it generates, grows or works so long: that it
-/// does is no finding of its own.
-fn constraints_say_more(analysis: &Analysis, all: &mut Vec<Finding>) {
-    let of_goals = all.iter().filter(|one| one.cause == Cause::LabelledFirst);
-    let of_goals: Vec<_> = of_goals
-        .filter_map(|one| Some((one.place.predicate.clone(), *one.predicates.first()?)))
-        .collect();
-    let of_rules = all.iter().filter(|one| one.cause == Cause::ChrScans);
-    let of_rules = of_rules.flat_map(|one| &one.predicates);
-    let of_rules: BTreeSet<&str> = of_rules.map(|&of| analysis.predicate(of)).collect();
-    let is_said = |one: &Finding| {
-        let generator = one.predicates.last().copied();
-        let is_goal = |(clause, goal): &(String, PredicateIndex)| {
-            *clause == one.place.predicate && Some(*goal) == generator
-        };
-        let names = one.predicates.iter().map(|&of| analysis.predicate(of));
-        let is_rule = of_rules.contains(&*one.place.predicate)
-            || names.into_iter().any(|name| of_rules.contains(name));
-        match one.cause {
-            Cause::Generator => is_rule || of_goals.iter().any(is_goal),
-            Cause::GrowingCalls | Cause::MayRepeat => is_rule,
-            _ => false,
-        }
-    };
-    let is_said: Vec<bool> = all.iter().map(is_said).collect();
-    let mut is_said = is_said.into_iter();
-    all.retain(|_| !is_said.next().unwrap_or(false));
 }

@@ -15,6 +15,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::RepeatedCalls => include_str!("../../../docs/advice/repeated-calls.md"),
         Cause::UselessArgument => include_str!("../../../docs/advice/useless-argument.md"),
         Cause::ToAndFro => include_str!("../../../docs/advice/to-and-fro.md"),
+        Cause::ManyAnswers => include_str!("../../../docs/advice/many-answers.md"),
         Cause::ManyTables => include_str!("../../../docs/advice/many-tables.md"),
         Cause::TableKeys => include_str!("../../../docs/advice/table-keys.md"),
         Cause::SumsInTables => include_str!("../../../docs/advice/sums-in-tables.md"),
@@ -30,6 +31,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::ComputedInComparison => {
             include_str!("../../../docs/advice/computed-in-comparison.md")
         }
+        Cause::TextKeys => include_str!("../../../docs/advice/text-keys.md"),
         Cause::UnprintedText => include_str!("../../../docs/advice/unprinted-text.md"),
         Cause::PowerModulo => include_str!("../../../docs/advice/power-modulo.md"),
         Cause::LongNumbers => include_str!("../../../docs/advice/long-numbers.md"),

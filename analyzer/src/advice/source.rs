@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::clause_text::{self, Written};
+use super::clause_text::{self, End, Written};
 use crate::Analysis;
 use crate::tables::Site;
 use crate::trace::{PredicateIndex, PredicateInfo};
@@ -39,6 +39,18 @@ pub(super) fn goes_along_list(analysis: &Analysis, predicate: PredicateIndex) ->
     clauses
         .iter()
         .any(|clause| clause_text::goes_along_list(clause))
+}
+
+/// Whether the file of a tabled predicate declares which of its answers are kept.
+pub(super) fn keeps_some_answers(analysis: &Analysis, predicate: PredicateIndex) -> bool {
+    let Some((file, _)) = analysis.source(predicate) else {
+        return false;
+    };
+    let text = fs::read_to_string(analysis.locate(file)).unwrap_or_default();
+    let infos = analysis.trace.predicates();
+    infos.get(predicate as usize).is_some_and(|info| {
+        clause_text::keeps_some(&clause_text::clauses(&text), &info.declared.name)
+    })
 }
 
 /// The words in declarations of dynamic predicates, in all source files of the program: names of
@@ -119,6 +131,17 @@ pub(super) fn collected_for_first(analysis: &Analysis, collector: &Site) -> Opti
         };
         let names = goal.atoms_in(1).into_iter().map(str::to_owned);
         goal.is_for_first(2).then(|| names.collect())
+    })
+}
+
+/// Which element of the list that an argument is, counted from 0, the text of the clause looks at,
+/// if that is one.
+pub(super) fn end_of_list(analysis: &Analysis, maker: &Site, argument: usize) -> Option<End> {
+    at_site(analysis, maker, |goals| {
+        let [goal] = goals else {
+            return None;
+        };
+        goal.end_of_list(argument)
     })
 }
 
@@ -217,6 +240,22 @@ pub(super) fn is_only_for(analysis: &Analysis, maker: &Site, argument: usize, na
         Some(goal.is_only_for(argument, name))
     });
     found == Some(true)
+}
+
+/// The arguments of a goal, counted from 0, that the text of its clause uses as keys alone.
+/// `is_dynamic` says of which predicates clauses change.
+pub(super) fn keys(
+    analysis: &Analysis,
+    maker: &Site,
+    is_dynamic: impl Fn(&str) -> bool,
+) -> Vec<usize> {
+    let found = at_site(analysis, maker, |goals| {
+        let [goal] = goals else {
+            return None;
+        };
+        Some(goal.keys(&is_dynamic))
+    });
+    found.unwrap_or_default()
 }
 
 /// [`is_only_for`], and whether the goal makes nothing else.

@@ -10,7 +10,7 @@ const LEAST: u64 = 500;
 
 /// Built-in predicates that make a text: the argument, counted from 0, that it becomes. That of
 /// `format/3` is in a term: `string(Text)`.
-const MAKERS: [(&str, usize); 11] = [
+pub(super) const MAKERS: [(&str, usize); 11] = [
     ("system:format/3", 0),
     ("system:sformat/3", 0),
     ("system:with_output_to/2", 0),
@@ -111,7 +111,7 @@ fn finding(evidence: &Evidence, maker: &Site, behind: &[Site]) -> Option<Finding
 }
 
 /// Whether a goal always succeeds, and does nothing else.
-fn only_computes(evidence: &Evidence, goal: &Site) -> bool {
+pub(super) fn only_computes(evidence: &Evidence, goal: &Site) -> bool {
     let figures = &goal.figures;
     figures.exits_det + figures.exits_nondet >= figures.calls
         && !effects::does_more(evidence, goal.callee)

@@ -66,7 +66,7 @@ pub(in crate::advice) fn computed_with(clause: &[Token]) -> Vec<usize> {
 
 impl<'t> Written<'t> {
     /// The variable that is all of a range.
-    fn only(&self, range: &Range<usize>) -> Option<&'t str> {
+    pub(super) fn only(&self, range: &Range<usize>) -> Option<&'t str> {
         match &self.tokens[range.clone()] {
             [one] if one.kind == Kind::Variable => Some(one.text),
             _ => None,
@@ -74,7 +74,7 @@ impl<'t> Written<'t> {
     }
 
     /// The calls of the predicate of this head in its clause.
-    fn calls_of_itself(&self) -> impl Iterator<Item = Self> + use<'_, 't> {
+    pub(super) fn calls_of_itself(&self) -> impl Iterator<Item = Self> + use<'_, 't> {
         let arity = self.arguments().len();
         let places = neck(self.tokens).unwrap_or(self.tokens.len())..self.tokens.len();
         let all = places.map(|name| Self {
@@ -125,7 +125,7 @@ impl<'t> Written<'t> {
     }
 
     /// The `is` that a place is on the right of.
-    fn arithmetic_of(&self, place: usize) -> Option<usize> {
+    pub(super) fn arithmetic_of(&self, place: usize) -> Option<usize> {
         let mut depth = 0_u32;
         for at in (0..place).rev() {
             match self.tokens[at].kind {

@@ -2,9 +2,174 @@
 
 use std::ops::Range;
 
-use super::{Kind, Written};
+use super::{Kind, Token, Written, opens_arguments};
 
-impl Written<'_> {
+/// What is done with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KeyUse {
+    /// Something is looked up by it.
+    Lookup,
+    /// Something is kept under it.
+    Store,
+}
+
+/// Predicates that keep a clause.
+const STORING: [&str; 3] = ["assert", "asserta", "assertz"];
+
+/// Predicates that look something up by a key, or keep it under a key: the place of the key among
+/// the arguments, counted from 0. Any term can be one.
+const BY_KEY: [(&str, usize, KeyUse); 13] = [
+    ("del_assoc", 0, KeyUse::Lookup),
+    ("get_assoc", 0, KeyUse::Lookup),
+    ("ht_get", 1, KeyUse::Lookup),
+    ("ht_put", 1, KeyUse::Store),
+    ("memberchk", 0, KeyUse::Lookup),
+    ("put_assoc", 0, KeyUse::Store),
+    ("rb_insert", 1, KeyUse::Store),
+    ("rb_insert_new", 1, KeyUse::Lookup),
+    ("rb_lookup", 0, KeyUse::Lookup),
+    ("rb_update", 1, KeyUse::Store),
+    ("trie_gen", 1, KeyUse::Lookup),
+    ("trie_insert", 1, KeyUse::Lookup),
+    ("trie_lookup", 1, KeyUse::Lookup),
+];
+
+/// The element of a list that a clause looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::advice) enum End {
+    First,
+    Last,
+}
+
+/// A predicate that makes something.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::advice) struct Maker<'m> {
+    pub(in crate::advice) name: &'m str,
+    pub(in crate::advice) arity: usize,
+    /// The argument, counted from 0, that it becomes.
+    pub(in crate::advice) argument: usize,
+}
+
+/// The arguments of the head of a clause, counted from 0, that are a variable which a goal of one
+/// of these predicates makes.
+pub(in crate::advice) fn made_in_head(clause: &[Token], makers: &[Maker]) -> Vec<usize> {
+    let head = Written {
+        tokens: clause,
+        name: 0,
+    };
+    let Some(neck) = super::neck(clause) else {
+        return Vec::new();
+    };
+    let goals = (neck + 1..clause.len()).map(|name| Written {
+        tokens: clause,
+        name,
+    });
+    let made: Vec<&str> = goals
+        .filter(|goal| clause[goal.name].kind == Kind::Atom)
+        .filter_map(|goal| {
+            let arity = goal.arguments().len();
+            let is_it = |maker: &&Maker| maker.name == goal.name() && maker.arity == arity;
+            let maker = makers.iter().find(is_it)?;
+            goal.variable_around(maker.argument)
+        })
+        .collect();
+    let arguments = 0..head.arguments().len();
+    arguments
+        .filter(|&at| head.variable_in(at).is_some_and(|one| made.contains(&one)))
+        .collect()
+}
+
+impl<'t> Written<'t> {
+    /// Which element of the list that an argument is the clause looks at, if that is one: it takes
+    /// the first one, as [`Self::is_for_first`] says, or the list stands once more, as that of
+    /// `last/2`.
+    pub(in crate::advice) fn end_of_list(&self, argument: usize) -> Option<End> {
+        if self.is_for_first(argument) {
+            return Some(End::First);
+        }
+        let list = self.variable_in(argument).filter(|list| *list != "_")?;
+        let own = self.name..self.end(self.name);
+        let uses =
+            (0..self.tokens.len()).filter(|at| !own.contains(at) && self.tokens[*at].text == list);
+        let &[at] = &uses.collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let is_list_of_last = at >= 2
+            && opens_arguments(self.tokens, at - 1)
+            && self.is(at - 2, "last")
+            && self.tokens.get(at + 1)?.kind == Kind::Comma;
+        is_list_of_last.then_some(End::Last)
+    }
+
+    /// The arguments of the goal, counted from 0, that are a variable, or a term around one as
+    /// `atom(Text)`, by which something is looked up, and which stands elsewhere in the clause only
+    /// where something is looked up by it or kept under it. `is_dynamic` says so of predicates.
+    pub(in crate::advice) fn keys(&self, is_dynamic: impl Fn(&str) -> bool) -> Vec<usize> {
+        let own = self.name..self.end(self.name);
+        let is_key = |argument: &usize| {
+            let Some(variable) = self.variable_around(*argument) else {
+                return false;
+            };
+            let uses = (0..self.tokens.len())
+                .filter(|at| !own.contains(at) && self.tokens[*at].text == variable);
+            let uses: Option<Vec<KeyUse>> = uses.map(|at| self.key_use(at, &is_dynamic)).collect();
+            uses.is_some_and(|uses| uses.contains(&KeyUse::Lookup))
+        };
+        (0..self.arguments().len()).filter(is_key).collect()
+    }
+
+    /// What the goal that a place stands in does with what is there, if that is a key.
+    fn key_use(&self, at: usize, is_dynamic: impl Fn(&str) -> bool) -> Option<KeyUse> {
+        let around = || std::iter::successors(self.bracket(at), |&open| self.bracket(open));
+        let name = |open: usize| {
+            let name = self.tokens.get(open.checked_sub(1)?)?;
+            let is_name = opens_arguments(self.tokens, open) && name.kind == Kind::Atom;
+            is_name.then_some(name.text)
+        };
+        let stores = |open: usize| name(open).is_some_and(|name| STORING.contains(&name));
+        let found = around().find_map(|open| {
+            let name = name(open)?;
+            let end = self.after_bracket(open) - 1;
+            let parts = self.parts(open + 1..end);
+            let argument = parts.iter().position(|part| part.contains(&at))?;
+            match BY_KEY.iter().find(|(of, ..)| *of == name) {
+                Some(&(_, key, does)) => (key == argument).then_some(does),
+                None => is_dynamic(name).then_some(KeyUse::Lookup),
+            }
+        })?;
+        match around().any(stores) {
+            true => Some(KeyUse::Store),
+            false => Some(found),
+        }
+    }
+
+    /// The variable that an argument is, or that the term has as its only argument.
+    fn variable_around(&self, argument: usize) -> Option<&'t str> {
+        let range = self.arguments().get(argument).cloned()?;
+        let variable = match &self.tokens[range] {
+            [one] => one,
+            [_, open, one, close]
+                if matches!(open.kind, Kind::Open { .. }) && close.kind == Kind::Close =>
+            {
+                one
+            }
+            _ => return None,
+        };
+        (variable.kind == Kind::Variable && variable.text != "_").then_some(variable.text)
+    }
+
+    /// The innermost name around a place, in whose arguments it stands, that is of that kind.
+    fn named_around(&self, at: usize, is_of_kind: impl Fn(&str) -> bool) -> Option<&'t str> {
+        let mut around = std::iter::successors(self.bracket(at), |&open| self.bracket(open));
+        around.find_map(|open| {
+            let name = self.tokens.get(open.checked_sub(1)?)?;
+            let is_it = opens_arguments(self.tokens, open)
+                && name.kind == Kind::Atom
+                && is_of_kind(name.text);
+            is_it.then_some(name.text)
+        })
+    }
+
     /// Whether the clause looks at no more than the first element of the list that an argument is:
     /// the argument is `[X|_]`, or a variable that stands once more, in `List = [X|_]` or as the
     /// list of `nth0(0, …)` or `nth1(1, …)`.
@@ -74,28 +239,14 @@ impl Written<'_> {
     /// Whether an argument is a variable, or a term around one as `string(Text)`, which stands
     /// elsewhere in the clause, and there in arguments of goals of this name alone.
     pub(in crate::advice) fn is_only_for(&self, argument: usize, name: &str) -> bool {
-        let range = self.arguments().get(argument).cloned().unwrap_or(0..0);
-        let variable = match &self.tokens[range] {
-            [one] => one,
-            [_, open, one, close]
-                if matches!(open.kind, Kind::Open { .. }) && close.kind == Kind::Close =>
-            {
-                one
-            }
-            _ => return false,
-        };
-        if variable.kind != Kind::Variable || variable.text == "_" {
+        let Some(variable) = self.variable_around(argument) else {
             return false;
-        }
+        };
         let own = self.name..self.end(self.name);
         let mut uses = (0..self.tokens.len())
-            .filter(|at| !own.contains(at) && self.tokens[*at].text == variable.text)
+            .filter(|at| !own.contains(at) && self.tokens[*at].text == variable)
             .peekable();
-        let names = |at: usize| {
-            // The brackets around it, from the inside to the outside.
-            let mut around = std::iter::successors(self.bracket(at), |&open| self.bracket(open));
-            around.any(|open| open > 0 && self.is(open - 1, name))
-        };
+        let names = |at: usize| self.named_around(at, |one| one == name).is_some();
         uses.peek().is_some() && uses.all(names)
     }
 
@@ -112,5 +263,89 @@ impl Written<'_> {
         tokens.all(|token| {
             token.kind != Kind::Variable || before.iter().any(|one| one.text == token.text)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clauses;
+    use super::*;
+
+    /// The only goal of that name in a body.
+    fn of_goal<T>(body: &str, name: &str, say: impl FnOnce(&Written) -> T) -> T {
+        let text = format!("p(X) :-\n{body}.\n");
+        let clauses = clauses(&text);
+        let goals = Written::all(&clauses, 2, name);
+        assert_eq!(goals.len(), 1, "{body}");
+        say(&goals[0])
+    }
+
+    #[test]
+    fn which_end_of_a_list_is_looked_at() {
+        for (body, end) in [
+            ("sort(X, [Y|_])", Some(End::First)),
+            ("sort(X, L), L = [Y|_], q(Y)", Some(End::First)),
+            ("sort(X, L), last(L, Y)", Some(End::Last)),
+            ("sort(X, L), last(L, Y), q(L)", None),
+            ("sort(X, L), q(last, L)", None),
+            ("sort(X, L), last(Y, L)", None),
+            ("sort(X, [Y])", None),
+            ("sort(X, _), last(X, Y)", None),
+        ] {
+            let found = of_goal(body, "sort", |goal| goal.end_of_list(1));
+            assert_eq!(found, end, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_a_key() {
+        let is_key = |body: &str| {
+            let keys = of_goal(body, "make", |goal| goal.keys(|name| name == "seen"));
+            !keys.is_empty()
+        };
+        for body in [
+            "make(X, K), seen(K)",
+            "make(X, K), \\+ seen(K), assertz(seen(K))",
+            "make(X, atom(K)), ( get_assoc(K, A, V) -> q(V) ; put_assoc(K, A, 1, B) )",
+            "make(X, K), memberchk(K-V, L)",
+            "make(X, K), findall(Y, seen(K, Y), L)",
+        ] {
+            assert!(is_key(body), "{body}");
+        }
+        for body in [
+            "make(X, K)",
+            "make(X, K), assertz(seen(K))",
+            "make(X, K), get_assoc(a, A, K)",
+            "make(X, K), seen(K), print(K)",
+            "make(X, f(K, K)), seen(K)",
+            "make(X, K), other(K)",
+            "make(X, K), K = seen",
+        ] {
+            assert!(!is_key(body), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_a_predicate_makes() {
+        let maker = |name, arity, argument| Maker {
+            name,
+            arity,
+            argument,
+        };
+        let makers = [
+            maker("format", 3, 0),
+            maker("atomic_list_concat", 2, 1),
+            maker("atomic_list_concat", 3, 2),
+        ];
+        let made = |text: &str| made_in_head(&clauses(text)[0], &makers);
+        assert_eq!(made("p(X, T) :- format(atom(T), x, [X])."), [1]);
+        assert_eq!(
+            made("p(T, X) :- q(X, Y), atomic_list_concat(Y, -, T)."),
+            [0]
+        );
+        assert!(made("p(X, T) :- format(atom(_), x, [X]), q(T).").is_empty());
+        assert!(made("p(X, T) :- atomic_list_concat(T, -, X0), q(X0, X).").is_empty());
+        assert!(made("p(X, f(T)) :- format(atom(T), x, [X]).").is_empty());
+        assert!(made("p(x, t).").is_empty());
     }
 }
