@@ -5,14 +5,16 @@ use std::fs;
 use portmortem_tests::{Sandbox, Status};
 use serde_json::Value;
 
-/// Rounds of the same work. Between two it waits until what was recorded is folded, if there is
-/// somebody to do it: so nothing is lost on a busy machine, either.
+/// Rounds of the same work. After five it waits until something was folded since they began, if
+/// there is somebody to do it: ten rounds have room, so nothing is lost on a busy machine, either.
 const ROUNDS: &str = "
 :- use_module(library(process)).
 :- initialization(main, main).
 main :-
     current_prolog_flag(argv, [File, Text, Then]), atom_number(Text, Rounds),
-    forall(between(1, Rounds, _), ( stamp(File, Stamp), work, await(File, Stamp, 0) )),
+    Groups is Rounds // 5,
+    forall(between(1, Groups, _),
+           ( stamp(File, Stamp), forall(between(1, 5, _), work), await(File, Stamp, 0) )),
     write(done), nl,
     call(Then).
 
@@ -107,7 +109,7 @@ fn a_program_that_is_killed_has_figures_until_then() {
 fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.path("rounds.pl"), ROUNDS).unwrap();
-    let rounds = "40";
+    let rounds = "60";
     let plain = [
         "record",
         "-o",

@@ -155,6 +155,24 @@ fn errors_name_what_there_is() {
     wrong.refuses("no table is called steams; there are streams, ");
 }
 
+/// Options stand wherever a user thinks of them.
+#[test]
+fn options_stand_anywhere() {
+    let sandbox = Sandbox::new();
+    let [one, two] = ["queens.pmt", "parser.pmt"].map(|name| sample(name).display().to_string());
+    let sql = "SELECT count(DISTINCT trace) AS traces FROM streams";
+    let csv = ["--format", "csv"];
+    for words in [
+        [&csv[..], &[&one, &two, sql]].concat(),
+        [&[one.as_str()][..], &csv, &[&two, sql]].concat(),
+        [&[one.as_str(), &two][..], &csv, &[sql]].concat(),
+        [&[one.as_str(), &two, sql][..], &csv].concat(),
+    ] {
+        let answer = sandbox.portmortem([&["query"], &words[..]].concat());
+        answer.succeeds().prints("traces\n2\n");
+    }
+}
+
 /// What polars does not know is an error in a sentence, and the way around it that it shows works.
 #[test]
 fn refused_sql_has_a_way_around() {

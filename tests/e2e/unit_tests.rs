@@ -2,10 +2,11 @@
 //! tests do what they do unrecorded.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use portmortem_analyzer::Tables;
 use portmortem_analyzer::tables::TestRow;
-use portmortem_tests::{Outcome, Profiled, Sandbox, masks};
+use portmortem_tests::{Outcome, Profiled, Sandbox, masks, repository};
 
 const TESTS: &str = "\
 :- use_module(library(plunit)).
@@ -215,6 +216,38 @@ fn tests_are_reported() {
         let part = sandbox.portmortem(["report", "math.pmt", option, center]);
         part.succeeds().shows("sum/2").hides("oops/0");
     }
+}
+
+/// The script of `docs/ci.md` fails where a test fails or makes many more calls, and only there.
+#[test]
+fn a_build_fails_if_a_test_makes_more_calls() {
+    let page = fs::read_to_string(repository("docs/ci.md")).unwrap();
+    let (_, script) = page.split_once("```sh\n").unwrap();
+    let (script, _) = script.split_once("```").unwrap();
+    let sandbox = Sandbox::with("check-tests", script);
+    // The tests that do not fail.
+    let wrong = "test(wrong) :- p(9).\n";
+    let before = TESTS.replace(wrong, "");
+    for checkout in ["before", "after"] {
+        fs::create_dir(sandbox.path(checkout)).unwrap();
+    }
+    sandbox.write("before/math.plt", &before);
+    let check = |after: &str| {
+        sandbox.write("after/math.plt", after);
+        let path = "PATH=$(dirname \"$portmortem\"):$PATH";
+        sandbox.sh(&format!("{path} sh check-tests before after math.plt"))
+    };
+    let heading = "test,file,line,before,after\n";
+    check(&before).exits(0).prints(heading);
+    // Two calls more are less than a fifth.
+    let some = before.replace("sum(20, S), S == 210", "sum(22, S), S == 253");
+    check(&some).exits(0).prints(heading);
+    let many = before.replace("sum(20, S), S == 210", "sum(30, S), S == 465");
+    let slower = check(&many);
+    slower
+        .exits(1)
+        .prints(&format!("{heading}math:sum,math.plt,3,21,31\n"));
+    check(TESTS).exits(1).says("test wrong: failed").prints("");
 }
 
 /// A trace without tests says how to record some, and ports record none.

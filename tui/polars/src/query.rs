@@ -38,12 +38,13 @@ const MOST_NAME: usize = 60;
 
 /// One word is either a trace or a question.
 fn ensure_question(args: &QueryArgs) -> Result<()> {
-    let (missing, trace) = match Path::new(&args.sql) {
-        trace if trace.is_file() => ("what is asked", shell_word(&args.sql)),
+    let sql = args.sql();
+    let (missing, trace) = match Path::new(&*sql) {
+        trace if trace.is_file() => ("what is asked", shell_word(&sql)),
         _ => ("the trace", "TRACE".to_owned()),
     };
     ensure!(
-        !args.traces.is_empty(),
+        !args.traces().is_empty(),
         "{missing} is missing; for example: portmortem query {trace} 'SELECT predicate, calls FROM predicates'"
     );
     Ok(())
@@ -53,8 +54,8 @@ fn ensure_question(args: &QueryArgs) -> Result<()> {
 pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
     ensure_question(args)?;
     limits::limit()?;
-    let inputs = inputs::inputs(&args.traces, None)?;
-    let parse = || limits::silently(|| Query::parse(&args.sql));
+    let inputs = inputs::inputs(&args.traces(), None)?;
+    let parse = || limits::silently(|| Query::parse(&args.sql()));
     let mut query = limits::within(MOST_SECONDS, parse)??.map_err(explained)?;
     let mut is_whole = true;
     // Without tables there is nothing to read.

@@ -1,5 +1,7 @@
 //! The command lines of tables: `export` and `query`.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -65,7 +67,6 @@ pub enum ExportFormat {
 /// `portmortem query`
 #[derive(Debug, Args)]
 #[command(
-    allow_missing_positional = true,
     override_usage = "portmortem query [OPTIONS] <TRACE>... <SQL>",
     after_help = "\
 Examples:
@@ -81,15 +82,31 @@ and functions of text, numbers and windows. It has no subqueries in the place of
 no WITH RECURSIVE and no rank(): the error says what to write in their place."
 )]
 pub struct QueryArgs {
-    /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
-    #[arg(value_name = "TRACE")]
-    pub traces: Vec<PathBuf>,
-    /// The question
-    #[arg(required = true, value_name = "SQL")]
-    pub sql: String,
+    /// The traces, and last the question; patterns with *, ? and [] are expanded (** for any depth
+    /// of directories)
+    // One list: options may stand between any two of its words.
+    #[arg(required = true, value_name = "TRACE")]
+    words: Vec<OsString>,
     /// Output format
     #[arg(long, value_enum, default_value_t = QueryFormat::Text)]
     pub format: QueryFormat,
+}
+
+impl QueryArgs {
+    /// The traces.
+    #[must_use]
+    pub fn traces(&self) -> Vec<PathBuf> {
+        let traces = self.words.split_last().map(|(_, traces)| traces);
+        let traces = traces.unwrap_or_default().iter();
+        traces.map(PathBuf::from).collect()
+    }
+
+    /// The question, as text.
+    #[must_use]
+    pub fn sql(&self) -> Cow<'_, str> {
+        let last = self.words.last();
+        last.map_or(Cow::Borrowed(""), |last| last.to_string_lossy())
+    }
 }
 
 /// How an answer is printed.
