@@ -12,7 +12,6 @@ use super::follower::{FollowerAtRest, Frame as Followed};
 use super::pass::{Frame as Timed, TimerAtRest};
 use super::{Calls, Observed, Timing};
 use crate::machine::pass::PassAtRest;
-use crate::replay::growing::NewParts;
 use crate::scope::Scope;
 use crate::trace::{Callable, PredicateIndex, StreamInfo, Trace};
 
@@ -40,18 +39,8 @@ struct OpenStream {
 }
 
 impl CallsSoFar {
-    /// What was folded into figures, too.
-    pub(crate) fn fold(&mut self, trace: &Trace, new: &NewParts) {
-        for (stream, blocks) in &new.parts {
-            self.go_on(trace, &trace.streams()[*stream], blocks.clone());
-        }
-        for stream in &new.ended {
-            self.end(trace, &trace.streams()[*stream]);
-        }
-    }
-
     /// The next blocks of a stream happen.
-    fn go_on(&mut self, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>) {
+    pub(crate) fn go_on(&mut self, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>) {
         let scope = Scope::of(trace, &Default::default());
         let timing = Timing::of(trace);
         let of = self.open.remove(&stream.id);
@@ -63,7 +52,7 @@ impl CallsSoFar {
     }
 
     /// A stream has ended.
-    fn end(&mut self, trace: &Trace, stream: &StreamInfo) {
+    pub(crate) fn end(&mut self, trace: &Trace, stream: &StreamInfo) {
         let Some(of) = self.open.remove(&stream.id) else {
             return;
         };

@@ -116,7 +116,7 @@ impl Fold {
         let new = self.growing(trace).fold(trace);
         let new = new.map_err(|_| FoldError::OutOfOrder)?;
         if let Some(calls) = &mut self.calls {
-            calls.fold(trace, &new);
+            new.told_to(calls, trace);
         }
         // A recording that ends gives back room that it has not used, so the file may be shorter by
         // now. Other readers would be told that it was cut short.
@@ -184,7 +184,7 @@ pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Fol
     let before = growing.clone();
     let (profile, checkpoints) = match growing.go_on_alone(trace, &options) {
         Ok(grown) => (grown.profile, grown.checkpoints),
-        Err(Stopped::Cancelled | Stopped::InOnePiece) => (before.as_it_is(trace)?, Vec::new()),
+        Err(Stopped::Cancelled | Stopped::InOnePiece) => (before.ending_here(trace)?, Vec::new()),
     };
     Some(Folded {
         profile: Profile {

@@ -19,6 +19,7 @@ use super::plan::{Work, parts};
 use super::schedule::Run;
 use super::work::Worker;
 use super::{ReplayOptions, beside, completed};
+use crate::calls::so_far::CallsSoFar;
 use crate::figures::laws;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
@@ -303,8 +304,8 @@ impl Growing {
         closed.map(|work| bytes_of(trace, work)).sum()
     }
 
-    /// Goes on with the blocks of the trace that are closed: it knows all that figures need of them.
-    /// Nothing else is found out.
+    /// Goes on with the blocks of the trace that are closed: it knows all that figures need of
+    /// them. Nothing else is found out.
     ///
     /// # Errors
     /// [`Stopped::InOnePiece`]: then it is what it was before, and cannot go on.
@@ -340,7 +341,7 @@ impl Growing {
 
     /// The profile of what was joined so far. What comes after it in the trace counts as lost.
     /// `None` if it is of another trace.
-    pub(crate) fn as_it_is(mut self, trace: &Trace) -> Option<Profile> {
+    pub(crate) fn ending_here(mut self, trace: &Trace) -> Option<Profile> {
         let scope = Scope::of(trace, &Default::default());
         if !self.is_of(trace, &scope) {
             return None;
@@ -457,6 +458,16 @@ pub(crate) struct NewParts {
 }
 
 impl NewParts {
+    /// Calls go on with them.
+    pub(crate) fn told_to(&self, calls: &mut CallsSoFar, trace: &Trace) {
+        for (stream, blocks) in &self.parts {
+            calls.go_on(trace, &trace.streams()[*stream], blocks.clone());
+        }
+        for stream in &self.ended {
+            calls.end(trace, &trace.streams()[*stream]);
+        }
+    }
+
     fn of(trace: &Trace, works: &Works) -> Self {
         let mut new = Self {
             parts: Vec::new(),

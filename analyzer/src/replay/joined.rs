@@ -58,7 +58,8 @@ pub(super) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// The stacks of a stream changed so since the last one, and the block of this sequence is next.
+    /// The stacks of a stream changed so since the last one, and the block of this sequence is
+    /// next.
     fn add(&mut self, stream: &StreamInfo, part: &Part, sequence: u64, change: Change) {
         self.bytes += change.size();
         if self.bytes > MOST_BYTES || part.is_last {
@@ -83,7 +84,7 @@ impl Checkpoints {
             let block = trace.block_from(stream, one.block);
             let is_there = stream.blocks.contains(&block)
                 && trace.blocks(block..block + 1)[0].sequence == one.block;
-            is_there.then(|| Checkpoint {
+            is_there.then_some(Checkpoint {
                 stream: at as u64,
                 block: block as u64,
                 ..one

@@ -1,7 +1,7 @@
 //! Folding a recording while it is written (`record --keep figures`): the watcher of the program
 //! does it, so the program waits for nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -31,7 +31,7 @@ impl Folding {
     pub(crate) fn begin(path: &Path, process: u32, limit: u64) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let (stop, path) = (Arc::clone(&is_over), path.to_owned());
-        let thread = thread::spawn(move || fold(path, process, limit, &stop));
+        let thread = thread::spawn(move || fold(&path, process, limit, &stop));
         Self { is_over, thread }
     }
 
@@ -43,13 +43,13 @@ impl Folding {
     }
 }
 
-fn fold(path: PathBuf, process: u32, limit: u64, is_over: &AtomicBool) -> Result<()> {
+fn fold(path: &Path, process: u32, limit: u64, is_over: &AtomicBool) -> Result<()> {
     // One thread more would take a processor from the program.
     let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
     let mut fold = loop {
         let over = is_over.load(Ordering::Acquire);
-        match Trace::open(&path) {
-            Ok(trace) if trace.header().process == process => break Fold::begin(&path, limit)?,
+        match Trace::open(path) {
+            Ok(trace) if trace.header().process == process => break Fold::begin(path, limit)?,
             // There never was one.
             _ if over => return Ok(()),
             _ => thread::sleep(MOMENT),

@@ -154,7 +154,7 @@ fn blocks_folded(
 ) -> Vec<(usize, usize)> {
     let new = growing.fold(trace).unwrap();
     if let Some(calls) = calls {
-        calls.fold(trace, &new);
+        new.told_to(calls, trace);
     }
     let blocks = new
         .parts
@@ -290,7 +290,7 @@ proptest! {
         recording.go_on(0, 1200);
         let mut growing = Growing::new(&recording.now(), 3000);
         growing.fold(&recording.now()).unwrap();
-        let before = growing.clone().as_it_is(&recording.now()).unwrap();
+        let before = growing.clone().ending_here(&recording.now()).unwrap();
         while !recording.is_over() {
             (0..script.streams.len()).for_each(|stream| recording.go_on(stream, 1500));
         }
@@ -302,7 +302,7 @@ proptest! {
             bytes[offset..offset + size].fill(0);
         }
         let rest = trace(bytes);
-        let found = growing.clone().as_it_is(&rest).unwrap();
+        let found = growing.clone().ending_here(&rest).unwrap();
         prop_assert_eq!(laws::check(&found), []);
         prop_assert_eq!(&found.edges.keys().collect::<Vec<_>>(), &before.edges.keys().collect::<Vec<_>>());
         let read: u64 = found.streams.iter().map(|stream| stream.events).sum();

@@ -1,0 +1,86 @@
+//! A recording that writes over its folded blocks.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+#[path = "common/reader.rs"]
+mod reader;
+
+use std::fs;
+use std::path::Path;
+
+use portmortem_tracer::fold::mark_folded;
+use portmortem_tracer::format::{
+    BLOCK_ALIGN, BlockHeader, BlockKind, Closing, Dialect, Event, FILE_HEADER_BYTES, Header,
+    Outcome, StreamKind, decode_header,
+};
+use portmortem_tracer::{Keep, Options, Recorder};
+use reader::Trace;
+
+/// A block is written over after it was marked as folded, and not before.
+#[test]
+fn only_folded_blocks_make_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        max_size: Some(256 << 10),
+        keep: Keep::Figures,
+        ..Options::default()
+    };
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(directory.path().join("a.pmt"), &header, &options).unwrap();
+    let predicates: Vec<u32> = (0..4)
+        .map(|at| recorder.predicate("user", &format!("p{at}"), 0, None, 0))
+        .collect();
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    let fill = |predicate: u32| (0..100_000).for_each(|_| stream.call(predicate));
+    let calls_of = |trace: &Trace, predicate: u32| {
+        let events = &trace.stream(1).events;
+        let wanted = |&&(_, event): &&(u64, Event)| event == Event::Call { predicate };
+        events.iter().filter(wanted).count()
+    };
+    fill(predicates[0]);
+    fill(predicates[1]);
+    let full = Trace::read(recorder.path());
+    assert!(calls_of(&full, predicates[0]) > 10_000);
+    assert_eq!(calls_of(&full, predicates[1]), 0);
+    let blocks = closed_blocks(recorder.path());
+    let file = fs::File::options()
+        .write(true)
+        .open(recorder.path())
+        .unwrap();
+    let (folded, _) = blocks.split_at(blocks.len() / 2);
+    for &(offset, _) in folded {
+        mark_folded(&file, offset).unwrap();
+    }
+    fill(predicates[2]);
+    fill(predicates[3]);
+    stream.end();
+    recorder.close(Outcome::Stopped).unwrap();
+    let end = Trace::read(recorder.path());
+    assert!(end.length <= 256 << 10);
+    let gone: u64 = folded.iter().map(|&(_, events)| u64::from(events)).sum();
+    let before = calls_of(&full, predicates[0]) as u64;
+    // Those of the open block were not closed yet when it was looked at.
+    assert!(calls_of(&end, predicates[0]) as u64 >= before - gone);
+    assert!(calls_of(&end, predicates[2]) > 1_000);
+    assert_eq!(calls_of(&end, predicates[3]), 0);
+    let stream = end.stream(1);
+    assert_eq!(stream.events.len() as u64 + stream.lost, 400_000);
+}
+
+/// Where closed blocks of events begin, and how many events they have.
+fn closed_blocks(path: &Path) -> Vec<(u64, u32)> {
+    let bytes = fs::read(path).unwrap();
+    let (_, file_id) = decode_header(&bytes).unwrap();
+    let places = (FILE_HEADER_BYTES..bytes.len()).step_by(BLOCK_ALIGN);
+    places
+        .filter_map(|at| {
+            let block = BlockHeader::parse(&bytes[at..], file_id).ok()?;
+            match block.closing {
+                Closing::Closed(close) if block.kind == BlockKind::Events => {
+                    Some((at as u64, close.events))
+                }
+                _ => None,
+            }
+        })
+        .collect()
+}
