@@ -154,6 +154,7 @@ key(X, Y, Key) :- atomic_list_concat([X, Y], '-', Key).
         "key(X, X, K), put_assoc(X, A, K, _)",
         "key(X, X, K), ( seen(K) -> true ; print_message(silent, format(K, [])), assertz(seen(K)) )",
         "key(X, X, K), atom_length(K, _)",
+        "key(X, X, K), debug(visits, '~w', [K])",
         "seen(X) -> true ; assertz(seen(X))",
     ] {
         let found = advise::found(&program(visit), &[], "text-keys");

@@ -10,7 +10,7 @@ mod recursion;
 mod sums;
 mod uses;
 
-pub(super) use answers::{built_up, keeps_some};
+pub(super) use answers::{built_up, declared, keeps_some};
 pub(super) use powers::{Power, powers};
 pub(super) use recursion::goes_along_list;
 pub(super) use sums::{computed_with, sums};

@@ -2,7 +2,7 @@
 //! arguments show.
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, effects};
+use super::{Cause, Certainty, Finding, effects, labelled_first};
 use crate::text::count;
 
 /// Fewer repetitions are no loop.
@@ -50,6 +50,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             || !is_of_program && calls_back()
             || evidence.is_tabled(predicate)
             || effects::does_more(evidence, predicate)
+            || labelled_first::posts(evidence, predicate)
         {
             return None;
         }

@@ -125,7 +125,12 @@ fn finding(evidence: &Evidence, hot: &Hot) -> Finding {
         None => evidence.name(hot.callee).to_owned(),
     };
     let site = hot.site.filter(|site| site.caller.predicate().is_some());
-    let at = site.map_or_else(String::new, |site| format!(" {}", evidence.at(site)));
+    let is_within = |site: &&Site| {
+        let of = evidence.constraint_of(hot.callee);
+        of.is_some() && of == evidence.constraint_around(site)
+    };
+    let at = site.filter(|site| !is_within(site));
+    let at = at.map_or_else(String::new, |site| format!(" {}", evidence.at(site)));
     let Explained {
         text: library,
         remedy,

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::evidence::{Evidence, reached};
-use super::{Cause, Certainty, Finding, Need, effects, source};
+use super::{Cause, Certainty, Finding, Need, effects, labelled_first, source};
 use crate::text::{count, shell_quoted};
 use crate::trace::PredicateIndex;
 
@@ -37,6 +37,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                     .ns(figures.inclusive_work_ticks / figures.calls)
                     >= LEAST_NS
                 && computes(evidence, index)
+                && !labelled_first::posts(evidence, index)
                 && !source::is_grammar(evidence.analysis, index)
         })
         .collect();

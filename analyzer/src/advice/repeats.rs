@@ -1,7 +1,7 @@
 //! Calls that were made before with the same arguments.
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, effects};
+use super::{Cause, Certainty, Finding, effects, labelled_first};
 use crate::text::count;
 
 /// At least so many of a hundred calls must be repetitions.
@@ -17,7 +17,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             if arguments.cut_short || repeated < figures.calls / 100 * LEAST_SHARE || repeated == 0 {
                 return None;
             }
-            if evidence.is_tabled(predicate) || effects::depends_on_more(evidence, predicate) {
+            // What posts constraints changes variables, which no result says.
+            if evidence.is_tabled(predicate)
+                || effects::depends_on_more(evidence, predicate)
+                || labelled_first::posts(evidence, predicate)
+            {
                 return None;
             }
             let name = evidence.name(predicate);

@@ -53,8 +53,7 @@ pub(super) fn keeps_some_answers(analysis: &Analysis, predicate: PredicateIndex)
     })
 }
 
-/// The words in declarations of dynamic predicates, in all source files of the program: names of
-/// predicates, and numbers.
+/// The names of predicates that source files of the program declare dynamic.
 pub(super) fn declared_dynamic(analysis: &Analysis) -> BTreeSet<String> {
     let infos = analysis.trace.predicates().iter();
     let files: BTreeSet<u32> = infos.filter_map(|info| info.declared.file).collect();
@@ -64,11 +63,11 @@ pub(super) fn declared_dynamic(analysis: &Analysis) -> BTreeSet<String> {
     let mut declared = BTreeSet::new();
     for file in files.filter(|file| analysis.is_of_program(file)) {
         let text = fs::read_to_string(analysis.locate(file)).unwrap_or_default();
-        for rest in text.split(":- dynamic").skip(1) {
-            let names = rest.split_once(".\n").map_or(rest, |(names, _)| names);
-            let words = names.split(|c: char| !c.is_alphanumeric() && c != '_');
-            declared.extend(words.map(str::to_owned));
-        }
+        let clauses = clause_text::clauses(&text);
+        let names = clauses
+            .iter()
+            .flat_map(|clause| clause_text::declared(clause, "dynamic"));
+        declared.extend(names.map(str::to_owned));
     }
     declared
 }

@@ -34,7 +34,8 @@ fn finding(evidence: &Evidence, maker: &Site) -> Option<Finding> {
     if made.is_empty() {
         return None;
     }
-    let is_dynamic = |name: &str| evidence.is_dynamic_name(name);
+    let is_dynamic =
+        |name: &str| evidence.is_dynamic_name(name) && evidence.is_name_of_program(name);
     let keys = source::keys(evidence.analysis, maker, is_dynamic);
     if !keys.iter().any(|key| made.contains(key)) {
         return None;

@@ -32,6 +32,21 @@ pub(in crate::advice) fn keeps_some(clauses: &[Vec<Token>], name: &str) -> bool 
     })
 }
 
+/// The names of predicates in a declaration, `:- dynamic p/1, m:q/2.`; none if a clause is no
+/// declaration of that kind.
+pub(in crate::advice) fn declared<'t>(clause: &[Token<'t>], kind: &str) -> Vec<&'t str> {
+    match clause {
+        [neck, of, names @ ..] if neck.text == ":-" && of.text == kind => {
+            let pairs = names.iter().zip(names.iter().skip(1));
+            let named = pairs.filter(|(name, slash)| {
+                name.kind == Kind::Atom && ["/", "//"].contains(&slash.text)
+            });
+            named.map(|(name, _)| name.text).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 impl Written<'_> {
     /// Whether this head has, as this argument, more than what a call of the same predicate in its
     /// clause gave there.
@@ -84,6 +99,22 @@ mod tests {
         ] {
             assert_eq!(built(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_declaration_names() {
+        let names = |text: &str| {
+            let clauses = clauses(text);
+            let of = declared(&clauses[0], "dynamic");
+            of.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(names(":- dynamic p/1, m:q/2.  % r/3"), ["p", "q"]);
+        assert_eq!(
+            names(":- dynamic([a//1, 'b c'/0], [incremental(true)])."),
+            ["a", "b c"]
+        );
+        assert!(names(":- discontiguous p/1.").is_empty());
+        assert!(names("dynamic(p/1).").is_empty());
     }
 
     #[test]

@@ -120,6 +120,7 @@ impl<'t> Written<'t> {
 
     /// What the goal that a place stands in does with what is there, if that is a key.
     fn key_use(&self, at: usize, is_dynamic: impl Fn(&str) -> bool) -> Option<KeyUse> {
+        super::neck(self.tokens).filter(|&neck| neck < at)?;
         let around = || std::iter::successors(self.bracket(at), |&open| self.bracket(open));
         let name = |open: usize| {
             let name = self.tokens.get(open.checked_sub(1)?)?;
@@ -320,6 +321,7 @@ mod tests {
             "make(X, f(K, K)), seen(K)",
             "make(X, K), other(K)",
             "make(X, K), K = seen",
+            "make(X, K), debug(seen, '~w', [K])",
         ] {
             assert!(!is_key(body), "{body}");
         }
