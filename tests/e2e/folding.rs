@@ -122,7 +122,10 @@ fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
     let plain = sandbox.portmortem(plain);
     let folded = sandbox.portmortem(record_folded(rounds, "true"));
     plain.succeeds().prints("done\n");
-    folded.succeeds().prints("done\n");
+    folded
+        .exits(0)
+        .prints("done\n")
+        .says("the figures of all are in few.pmt.figures");
     let size = |name| fs::metadata(sandbox.path(name)).unwrap().len();
     assert!(
         size("few.pmt") <= (4 << 20) + (64 << 10),
