@@ -97,6 +97,12 @@ impl Calls {
         self
     }
 
+    /// There are rows for so many predicates, the unknown one included, which has no calls.
+    fn make_room(&mut self, predicates: usize) {
+        let rows = self.predicates.len().max(predicates);
+        self.predicates.resize(rows, CallFigures::default());
+    }
+
     /// Whether all that it names is in a trace.
     pub(crate) fn may_be_of(&self, trace: &Trace) -> bool {
         let unknown = trace.unknown_predicate();

@@ -61,13 +61,19 @@ impl CallsSoFar {
         let (pass, mut observed) = of.wake(&scope, &timing);
         let (end, _) = trace.end_of(stream);
         pass.finish(end, &scope, &mut observed);
-        let before = std::mem::take(&mut self.ended);
+        let mut before = std::mem::take(&mut self.ended);
+        // Predicates may have been declared since other streams ended.
+        before.make_room(timing.unknown as usize + 1);
         self.ended = before.and(Calls::observed(observed));
     }
 
-    /// The calls of all streams, if all have ended.
-    pub(crate) fn all(&self) -> Option<&Calls> {
-        self.open.is_empty().then_some(&self.ended)
+    /// The calls of all streams of a trace, if all have ended.
+    pub(crate) fn all(&self, trace: &Trace) -> Option<Calls> {
+        self.open.is_empty().then(|| {
+            let mut calls = self.ended.clone();
+            calls.make_room(trace.unknown_predicate() as usize + 1);
+            calls
+        })
     }
 }
 

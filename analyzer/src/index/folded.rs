@@ -132,7 +132,7 @@ impl Fold {
     fn write(&mut self, trace: &Trace) -> io::Result<()> {
         let is_over = trace.end().is_some();
         let calls = self.calls.as_ref().filter(|_| is_over);
-        let calls = calls.and_then(CallsSoFar::all);
+        let calls = calls.and_then(|calls| calls.all(trace));
         let Some(growing) = &self.growing else {
             return Ok(());
         };

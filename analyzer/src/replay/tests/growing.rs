@@ -262,7 +262,7 @@ proptest! {
         if is_over {
             folded.extend(blocks_folded(&mut growing, &whole, Some(&mut calls)));
             let scope = Scope::of(&whole, &Default::default());
-            prop_assert_eq!(&calls.all().unwrap().clone().without_bins(), &Calls::of(&whole, &scope).without_bins());
+            prop_assert_eq!(&calls.all(&whole).unwrap().without_bins(), &Calls::of(&whole, &scope).without_bins());
         }
         let gone = (folded.len() as f64 * gone) as usize;
         for (offset, size) in &folded[..gone] {
