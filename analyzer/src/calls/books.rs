@@ -105,9 +105,12 @@ impl<'s> Books<'s> {
         let mut rows = self.rows.into_iter();
         let mut without: Vec<_> = self.without.into_iter().collect();
         without.sort_unstable_by_key(|&(_, row)| row);
+        let predicates = rows.by_ref().take(self.unknown as usize).collect();
+        // That of the unknown predicate, which has no calls.
+        rows.next();
         BooksAtRest {
-            predicates: rows.by_ref().take(self.unknown as usize).collect(),
-            sites: rows.by_ref().skip(1).take(sites).collect(),
+            predicates,
+            sites: rows.by_ref().take(sites).collect(),
             others: rows.collect(),
             without: without.into_iter().map(|(of, _)| of).collect(),
         }
