@@ -116,6 +116,12 @@ impl<'a> Evidence<'a> {
         callees.get(&predicate).into_iter().flatten().copied()
     }
 
+    /// Whether it is a predicate of the program whose clauses call nothing that has boxes: facts,
+    /// or what its clauses do by themselves.
+    pub(super) fn is_leaf(&self, predicate: PredicateIndex) -> bool {
+        self.is_of_program(predicate) && self.callees_of(predicate).next().is_none()
+    }
+
     fn find_callees(&self) -> BTreeMap<PredicateIndex, BTreeSet<PredicateIndex>> {
         let predicates = self.analysis.trace.predicates();
         let is_work = |index| {

@@ -165,8 +165,7 @@ fn by_goal(
 /// How the generator of a test directly behind it gives less.
 fn less_by_key(evidence: &Evidence, generator: &Site, test: &Site) -> String {
     let (from, by) = (evidence.name(generator.callee), evidence.name(test.callee));
-    let are_facts = evidence.is_of_program(generator.callee)
-        && evidence.callees_of(generator.callee).next().is_none();
+    let are_facts = evidence.is_leaf(generator.callee);
     let computes = evidence.callees_of(test.callee).next().is_some()
         || built_ins::of(evidence, test.callee).is_some_and(BuiltIn::makes_data);
     match (are_facts, computes) {
@@ -242,9 +241,7 @@ fn by_test(
                  the variables that a test needs have values."
             )
         } else {
-            let are_facts = evidence.is_of_program(generator.callee)
-                && evidence.callees_of(generator.callee).next().is_none();
-            let remedy = match are_facts {
+            let remedy = match evidence.is_leaf(generator.callee) {
                 true => format!(
                     "if a test compares an argument of {from} with something that is known before (==, =; =:= of numbers of one kind), write that in the call \
                      of {from}, so that an index leads to what fits; call what else is tested directly after what it needs."

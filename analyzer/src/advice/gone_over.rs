@@ -38,9 +38,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 }
 
 fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
-    // One of the program that calls nothing with a box works by what is in its clauses.
-    let is_leaf =
-        evidence.is_of_program(site.callee) && evidence.callees_of(site.callee).next().is_none();
+    // It works by what is in its clauses.
+    let is_leaf = evidence.is_leaf(site.callee);
     if evidence.foreign_name(site.callee).is_none() && !is_leaf {
         return None;
     }

@@ -121,15 +121,7 @@ impl<'t> Written<'t> {
     /// What the goal that a place stands in does with what is there, if that is a key.
     fn key_use(&self, at: usize, is_dynamic: impl Fn(&str) -> bool) -> Option<KeyUse> {
         super::neck(self.tokens).filter(|&neck| neck < at)?;
-        let around = || std::iter::successors(self.bracket(at), |&open| self.bracket(open));
-        let name = |open: usize| {
-            let name = self.tokens.get(open.checked_sub(1)?)?;
-            let is_name = opens_arguments(self.tokens, open) && name.kind == Kind::Atom;
-            is_name.then_some(name.text)
-        };
-        let stores = |open: usize| name(open).is_some_and(|name| STORING.contains(&name));
-        let found = around().find_map(|open| {
-            let name = name(open)?;
+        let found = self.names_around(at).find_map(|(open, name)| {
             let end = self.after_bracket(open) - 1;
             let parts = self.parts(open + 1..end);
             let argument = parts.iter().position(|part| part.contains(&at))?;
@@ -138,7 +130,8 @@ impl<'t> Written<'t> {
                 None => is_dynamic(name).then_some(KeyUse::Lookup),
             }
         })?;
-        match around().any(stores) {
+        let mut around = self.names_around(at);
+        match around.any(|(_, name)| STORING.contains(&name)) {
             true => Some(KeyUse::Store),
             false => Some(found),
         }
@@ -159,15 +152,14 @@ impl<'t> Written<'t> {
         (variable.kind == Kind::Variable && variable.text != "_").then_some(variable.text)
     }
 
-    /// The innermost name around a place, in whose arguments it stands, that is of that kind.
-    fn named_around(&self, at: usize, is_of_kind: impl Fn(&str) -> bool) -> Option<&'t str> {
-        let mut around = std::iter::successors(self.bracket(at), |&open| self.bracket(open));
-        around.find_map(|open| {
+    /// The names in whose arguments a place stands, the innermost first, each with the bracket
+    /// that opens its arguments.
+    fn names_around(&self, at: usize) -> impl Iterator<Item = (usize, &'t str)> {
+        let around = std::iter::successors(self.bracket(at), |&open| self.bracket(open));
+        around.filter_map(|open| {
             let name = self.tokens.get(open.checked_sub(1)?)?;
-            let is_it = opens_arguments(self.tokens, open)
-                && name.kind == Kind::Atom
-                && is_of_kind(name.text);
-            is_it.then_some(name.text)
+            let is_name = opens_arguments(self.tokens, open) && name.kind == Kind::Atom;
+            is_name.then_some((open, name.text))
         })
     }
 
@@ -247,7 +239,7 @@ impl<'t> Written<'t> {
         let mut uses = (0..self.tokens.len())
             .filter(|at| !own.contains(at) && self.tokens[*at].text == variable)
             .peekable();
-        let names = |at: usize| self.named_around(at, |one| one == name).is_some();
+        let names = |at: usize| self.names_around(at).any(|(_, one)| one == name);
         uses.peek().is_some() && uses.all(names)
     }
 
