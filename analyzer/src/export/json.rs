@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 use std::str;
-use std::sync::{Mutex, PoisonError};
 
 use serde::{Serialize, Serializer};
 
-use super::{Encoded, ExportError, Exporter, Rows, TableWriter, own};
+use super::shared_output::SharedOutput;
+use super::{Encoded, ExportError, Exporter, Rows, TableWriter};
 use crate::tables::{Cell, Column};
 use crate::trace::names;
 
@@ -27,7 +27,7 @@ impl Exporter for Json {
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
         Ok(Box::new(JsonTable {
             columns,
-            out: Mutex::new(out),
+            out: SharedOutput::new(out),
         }))
     }
 }
@@ -74,7 +74,7 @@ const BATCH: usize = 1 << 12;
 
 struct JsonTable<W> {
     columns: &'static [Column],
-    out: Mutex<W>,
+    out: SharedOutput<W>,
 }
 
 fn write_row(
@@ -89,8 +89,7 @@ fn write_row(
 
 impl<W: Write + Send> TableWriter for JsonTable<W> {
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
-        let out = self.out.get_mut().unwrap_or_else(PoisonError::into_inner);
-        write_row(self.columns, cells, out)
+        write_row(self.columns, cells, self.out.alone())
     }
 
     fn batch(&self) -> usize {
@@ -105,17 +104,11 @@ impl<W: Write + Send> TableWriter for JsonTable<W> {
     }
 
     fn add(&self, encoded: Encoded) -> Result<(), ExportError> {
-        let text: Vec<u8> = own(encoded, Json.name())?;
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(out.write_all(&text)?)
+        self.out.add(encoded, Json.name())
     }
 
     fn finish(self: Box<Self>) -> Result<(), ExportError> {
-        let mut out = self
-            .out
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        Ok(out.flush()?)
+        self.out.finish()
     }
 }
 

@@ -7,6 +7,7 @@ pub mod csv;
 pub mod json;
 mod parallel;
 pub mod prolog;
+mod shared_output;
 
 use std::any::Any;
 use std::io::{self, Write};

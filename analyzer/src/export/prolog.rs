@@ -6,9 +6,9 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
 
-use super::{Encoded, ExportError, Exporter, Rows, TableWriter, own};
+use super::shared_output::SharedOutput;
+use super::{Encoded, ExportError, Exporter, Rows, TableWriter};
 use crate::tables::{Cell, Column};
 use crate::trace::names;
 
@@ -36,7 +36,7 @@ impl Exporter for Prolog {
         out.write_all(facts.text().as_bytes())?;
         Ok(Box::new(FactTable {
             name,
-            out: Mutex::new(out),
+            out: SharedOutput::new(out),
         }))
     }
 }
@@ -235,7 +235,7 @@ const BATCH: usize = 1 << 12;
 
 struct FactTable<W> {
     name: &'static str,
-    out: Mutex<W>,
+    out: SharedOutput<W>,
 }
 
 fn add_row(facts: &mut Facts, name: &str, cells: &[Cell<'_>]) {
@@ -247,8 +247,7 @@ impl<W: Write + Send> TableWriter for FactTable<W> {
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
         let mut facts = Facts::without_head();
         add_row(&mut facts, self.name, cells);
-        let out = self.out.get_mut().unwrap_or_else(PoisonError::into_inner);
-        Ok(out.write_all(facts.text().as_bytes())?)
+        Ok(self.out.alone().write_all(facts.text().as_bytes())?)
     }
 
     fn batch(&self) -> usize {
@@ -264,17 +263,11 @@ impl<W: Write + Send> TableWriter for FactTable<W> {
     }
 
     fn add(&self, encoded: Encoded) -> Result<(), ExportError> {
-        let text: Vec<u8> = own(encoded, Prolog.name())?;
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(out.write_all(&text)?)
+        self.out.add(encoded, Prolog.name())
     }
 
     fn finish(self: Box<Self>) -> Result<(), ExportError> {
-        let mut out = self
-            .out
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        Ok(out.flush()?)
+        self.out.finish()
     }
 }
 
