@@ -112,6 +112,11 @@ impl Analysis {
         progress: &AtomicU64,
         with_calls: bool,
     ) -> Result<Self, TraceError> {
+        let trace = Arc::new(trace);
+        if let Some(folded) = Self::folded(&trace, path, &filters, progress) {
+            trace.check_whole(path)?;
+            return Ok(folded);
+        }
         let scope = Arc::new(Scope::of(&trace, &filters));
         let calls = CallsOnRequest::new(Arc::clone(&scope));
         let options = ReplayOptions {
@@ -119,17 +124,11 @@ impl Analysis {
             calls: with_calls.then_some(&calls),
             ..ReplayOptions::of(&filters)
         };
-        if filters.is_everything()
-            && let Some(folded) = index::folded(&trace, path, &options)
-        {
-            trace.check_whole(path)?;
-            return Ok(Self::folded(Arc::new(trace), path, folded));
-        }
         let profile = index::profile(&trace, path, &options);
         trace.check_whole(path)?;
         Ok(Self {
             calls,
-            ..Self::with_scope(Arc::new(trace), path, filters, scope, profile)
+            ..Self::with_scope(trace, path, filters, scope, profile)
         })
     }
 
@@ -169,8 +168,10 @@ impl Analysis {
         so_far: &SoFar,
         progress: &Progress,
     ) -> Option<Self> {
-        let goes_on = trace.end().is_none() && filters.is_everything();
-        if !goes_on || index::is_folded(&trace, path) {
+        if let Some(folded) = Self::folded(&trace, path, &filters, progress.counter()) {
+            return Some(folded);
+        }
+        if trace.end().is_some() || !filters.is_everything() {
             return Self::explored(trace, path, filters, progress);
         }
         let options = ReplayOptions {
@@ -199,14 +200,8 @@ impl Analysis {
         filters: Filters,
         progress: &Progress,
     ) -> Option<Self> {
-        let options = ReplayOptions {
-            progress: Some(progress.counter()),
-            ..ReplayOptions::default()
-        };
-        if filters.is_everything()
-            && let Some(folded) = index::folded(&trace, path, &options)
-        {
-            return Some(Self::folded(trace, path, folded));
+        if let Some(folded) = Self::folded(&trace, path, &filters, progress.counter()) {
+            return Some(folded);
         }
         let mut found = Index::load(&trace, path);
         let is_missing = |found: &Result<Index, IndexError>| {
@@ -258,20 +253,33 @@ impl Analysis {
         })
     }
 
-    /// A trace of which blocks were folded.
-    fn folded(trace: Arc<Trace>, path: &Path, folded: Folded) -> Self {
+    /// All that is known of a trace of which blocks were folded; `None` if it is none, or filters
+    /// leave something out.
+    fn folded(
+        trace: &Arc<Trace>,
+        path: &Path,
+        filters: &Filters,
+        progress: &AtomicU64,
+    ) -> Option<Self> {
+        if !filters.is_everything() {
+            return None;
+        }
+        let options = ReplayOptions {
+            progress: Some(progress),
+            ..ReplayOptions::default()
+        };
         let Folded {
             profile,
             trail,
             calls,
-        } = folded;
-        let analysis = Self::new(trace, path, Filters::default(), profile);
+        } = index::folded(trace, path, &options)?;
+        let analysis = Self::new(Arc::clone(trace), path, filters.clone(), profile);
         // Those of the events that are left are other calls.
         analysis.calls.keep(calls.unwrap_or_default());
-        Self {
+        Some(Self {
             scanned: Some(trail),
             ..analysis
-        }
+        })
     }
 
     fn new(trace: Arc<Trace>, path: &Path, filters: Filters, profile: Profile) -> Self {

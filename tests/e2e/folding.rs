@@ -5,8 +5,9 @@ use std::fs;
 use portmortem_tests::{Sandbox, Status};
 use serde_json::Value;
 
-/// Rounds of the same work. After five it waits until something was folded since they began, if
-/// there is somebody to do it: ten rounds have room, so nothing is lost on a busy machine, either.
+/// Rounds of the same work. After five, the program waits until the watcher has folded something
+/// since they began, if it records so: ten rounds have room, so the recorder loses no event on a
+/// busy machine, either.
 const ROUNDS: &str = "
 :- use_module(library(process)).
 :- initialization(main, main).

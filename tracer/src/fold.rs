@@ -13,8 +13,8 @@ use crate::format::block_offset::FOLDED;
 
 const MARK: [u8; 4] = 1u32.to_le_bytes();
 
-/// Marks the closed block at `offset` of a trace: nobody needs its events any more, and the
-/// recorder may use its room.
+/// Marks the closed block at `offset` of a trace: its events are in the figures, and the recorder
+/// may use its room.
 ///
 /// # Errors
 /// If the file cannot be written.

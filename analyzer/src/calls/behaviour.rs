@@ -4,8 +4,9 @@
 //! A backtrack edge ([`crate::figures::BacktrackFigures`]) is of predicates. A library predicate
 //! that several goals call is one of them, so an edge does not say which goal rejected what.
 
-use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
+
+use bincode::{Decode, Encode};
 
 use crate::trace::{PredicateIndex, SiteIndex, Trace};
 

@@ -3,9 +3,9 @@
 //! A table counts in a window if it was completed in it, and in a focus if the box was in it that
 //! was active then: of predicates that fill tables of each other, that of the first one.
 
-use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
+use bincode::{Decode, Encode};
 use portmortem_tracer::format::Event;
 
 use crate::machine::{At, Observer, OpenBox};

@@ -1,10 +1,11 @@
 //! The figures of the calls of a predicate, or of a goal.
 
+use bincode::{Decode, Encode};
+
 use super::growth::{Growth, Trend};
 use crate::figures::Caller;
 use crate::trace::SiteIndex;
 use crate::trace::clock::Clock;
-use bincode::{Decode, Encode};
 
 /// How many calls each row keeps as its slowest.
 pub const SLOWEST: usize = 10;

@@ -14,9 +14,10 @@ pub(crate) mod pass;
 pub(crate) mod so_far;
 mod usual;
 
-use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
+
+use bincode::{Decode, Encode};
 
 use crate::figures::Caller;
 use crate::machine::pass::{Watch, over_streams};

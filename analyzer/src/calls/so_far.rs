@@ -39,28 +39,38 @@ struct OpenStream {
 }
 
 impl CallsSoFar {
-    /// The next blocks of a stream happen.
-    pub(crate) fn go_on(&mut self, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>) {
+    /// The next blocks of streams happen, and then some of these have ended. Streams by their
+    /// place.
+    pub(crate) fn go_on(
+        &mut self,
+        trace: &Trace,
+        parts: &[(usize, Range<usize>)],
+        ended: &[usize],
+    ) {
         let scope = Scope::of(trace, &Default::default());
         let timing = Timing::of(trace);
-        let of = self.open.remove(&stream.id);
-        let of = of.unwrap_or_else(|| OpenStream::new(trace, stream));
-        let (pass, mut observed) = of.wake(&scope, &timing);
-        let pass = pass.go_on(trace, stream, blocks, &scope, &mut observed);
-        self.open
-            .insert(stream.id, OpenStream::rest(pass, observed, &timing));
+        for (at, blocks) in parts {
+            let stream = &trace.streams()[*at];
+            let of = self.open.remove(&stream.id);
+            let of = of.unwrap_or_else(|| OpenStream::new(trace, stream));
+            let (pass, mut observed) = of.wake(&scope, &timing);
+            let pass = pass.go_on(trace, stream, blocks.clone(), &scope, &mut observed);
+            let rest = OpenStream::rest(pass, observed, &timing);
+            self.open.insert(stream.id, rest);
+        }
+        for at in ended {
+            self.end(trace, &trace.streams()[*at], &scope, &timing);
+        }
     }
 
     /// A stream has ended.
-    pub(crate) fn end(&mut self, trace: &Trace, stream: &StreamInfo) {
+    fn end(&mut self, trace: &Trace, stream: &StreamInfo, scope: &Scope, timing: &Timing) {
         let Some(of) = self.open.remove(&stream.id) else {
             return;
         };
-        let scope = Scope::of(trace, &Default::default());
-        let timing = Timing::of(trace);
-        let (pass, mut observed) = of.wake(&scope, &timing);
+        let (pass, mut observed) = of.wake(scope, timing);
         let (end, _) = trace.end_of(stream);
-        pass.finish(end, &scope, &mut observed);
+        pass.finish(end, scope, &mut observed);
         let mut before = std::mem::take(&mut self.ended);
         // Predicates may have been declared since other streams ended.
         before.make_room(timing.unknown as usize + 1);

@@ -2,10 +2,10 @@
 //! blocks are folded into the replay as far as it has come, which stands beside the trace. Then the
 //! recorder may write over them.
 //!
-//! What was folded is in the file before its blocks are marked, so whoever is killed in between
-//! loses nothing: a block that is not marked is still there, and is read after what was folded.
+//! The figures are written before the blocks in them are marked. So nothing is lost if the process
+//! that folds, or the program, is killed in between: the recorder has not written over a block
+//! without a mark, and a reader goes on behind what was folded.
 
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,12 @@ use portmortem_tracer::fold::mark_folded;
 use portmortem_tracer::format::Closing;
 
 use super::bytes::{self, FOLDED};
+use super::{beside, put};
 use crate::calls::Calls;
 use crate::calls::so_far::CallsSoFar;
 use crate::figures::profile::Profile;
 use crate::replay::ReplayOptions;
-use crate::replay::growing::{Growing, KeptGrowing, Stopped};
+use crate::replay::growing::{Growing, KeptGrowing, NewParts, Stopped};
 use crate::trace::{Trace, TraceError};
 use crate::walk::Trail;
 
@@ -53,9 +54,7 @@ impl Fold {
     /// Where the figures of the trace at `path` are.
     #[must_use]
     pub fn path_of(trace: &Path) -> PathBuf {
-        let mut name = OsString::from(trace);
-        name.push(".figures");
-        PathBuf::from(name)
+        beside(trace, ".figures")
     }
 
     /// Begins with the trace at `path`, which may have `limit` bytes and of which nothing is folded
@@ -85,16 +84,15 @@ impl Fold {
     /// [`FoldError`]; then nothing more can be folded, and what was folded before stays.
     pub fn go_on(&mut self, least: u64) -> Result<u64, FoldError> {
         let trace = Trace::open(&self.path)?;
-        let closed = self.growing(&trace).closed_bytes(&trace);
-        if closed < least.max(1) {
-            return Ok(0);
-        }
-        if closed > self.limit / 2 {
+        let new = self.fold(&trace, least.max(1))?;
+        if new.bytes > self.limit / 2 {
             // They take as long as all the rest, and what they delay will be lost.
             self.calls = None;
         }
-        self.fold(&trace)?;
-        Ok(closed)
+        if new.bytes > 0 {
+            self.keep(&trace, &new)?;
+        }
+        Ok(new.bytes)
     }
 
     /// Folds what is left, when nothing more is written.
@@ -103,26 +101,28 @@ impl Fold {
     /// As [`Self::go_on`].
     pub fn finish(&mut self) -> Result<(), FoldError> {
         let trace = Trace::open(&self.path)?;
-        self.fold(&trace)
+        let new = self.fold(&trace, 0)?;
+        self.keep(&trace, &new)
     }
 
-    fn growing(&mut self, trace: &Trace) -> &mut Growing {
+    fn fold(&mut self, trace: &Trace, least: u64) -> Result<NewParts, FoldError> {
         let stride = (self.limit / 64).clamp(1 << 16, 4 << 20);
         let growing = &mut self.growing;
-        growing.get_or_insert_with(|| Growing::new(trace, stride))
+        let growing = growing.get_or_insert_with(|| Growing::new(trace, stride));
+        let new = growing.fold(trace, least);
+        new.map_err(|_| FoldError::OutOfOrder)
     }
 
-    fn fold(&mut self, trace: &Trace) -> Result<(), FoldError> {
-        let new = self.growing(trace).fold(trace);
-        let new = new.map_err(|_| FoldError::OutOfOrder)?;
+    /// Writes what is known of blocks that were folded, and marks them.
+    fn keep(&mut self, trace: &Trace, new: &NewParts) -> Result<(), FoldError> {
         if let Some(calls) = &mut self.calls {
-            new.told_to(calls, trace);
+            calls.go_on(trace, &new.parts, &new.ended);
         }
         // A recording that ends gives back room that it has not used, so the file may be shorter by
         // now. Other readers would be told that it was cut short.
         self.write(trace)?;
-        let blocks = new.parts.into_iter();
-        for block in blocks.flat_map(|(_, blocks)| trace.blocks(blocks)) {
+        let blocks = new.parts.iter();
+        for block in blocks.flat_map(|(_, blocks)| trace.blocks(blocks.clone())) {
             mark_folded(&self.file, block.offset)?;
         }
         Ok(())
@@ -136,11 +136,9 @@ impl Fold {
         let Some(growing) = &self.growing else {
             return Ok(());
         };
-        let to = Self::path_of(&self.path);
-        let mut new = to.clone().into_os_string();
-        new.push(".new");
-        fs::write(&new, bytes::encode(FOLDED, &(growing, calls)))?;
-        fs::rename(&new, to)
+        let bytes = bytes::encode(FOLDED, &(growing, calls));
+        // It is read by other processes, so the system need not have written it to the disk.
+        put(&Self::path_of(&self.path), |new| fs::write(new, bytes))
     }
 }
 
@@ -181,10 +179,13 @@ pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Fol
         cancel: None,
         ..options.clone()
     };
-    let before = growing.clone();
     let (profile, checkpoints) = match growing.go_on_alone(trace, &options) {
         Ok(grown) => (grown.profile, grown.checkpoints),
-        Err(Stopped::Cancelled | Stopped::InOnePiece) => (before.ending_here(trace)?, Vec::new()),
+        // It has come as far as it could, so what was folded is read again.
+        Err(Stopped::Cancelled | Stopped::InOnePiece) => {
+            let (folded, _) = load(trace, path)?;
+            (folded.ending_here(trace)?, Vec::new())
+        }
     };
     Some(Folded {
         profile: Profile {

@@ -23,6 +23,7 @@ mod waiting;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -57,9 +58,7 @@ impl Index {
     /// Where the index of a trace is.
     #[must_use]
     pub fn path_of(trace: &Path) -> PathBuf {
-        let mut name = OsString::from(trace);
-        name.push(".index");
-        PathBuf::from(name)
+        beside(trace, ".index")
     }
 
     /// The index of a trace, which is the file at `path`. Of the options, `progress` and `cancel`
@@ -289,15 +288,25 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<PathBuf, IndexError> {
     if fs::symlink_metadata(&to).is_ok_and(|there| !there.is_file()) {
         return Err(IndexError::NotAFile);
     }
-    let mut name = to.clone().into_os_string();
-    name.push(format!(".{}.new", std::process::id()));
-    let new = PathBuf::from(name);
-    let written = bytes::write(&new, bytes).and_then(|()| fs::rename(&new, &to));
+    put(&to, |new| bytes::write(new, bytes))?;
+    Ok(to)
+}
+
+/// Puts a file that `write` makes into the place of another; complete or not at all.
+fn put(to: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let new = beside(to, &format!(".{}.new", std::process::id()));
+    let written = write(&new).and_then(|()| fs::rename(&new, to));
     if written.is_err() {
         let _ = fs::remove_file(&new);
     }
-    written?;
-    Ok(to)
+    written
+}
+
+/// The file beside another whose name goes on like this.
+fn beside(file: &Path, rest: &str) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(rest);
+    PathBuf::from(name)
 }
 
 /// Traces of more bytes get an index when all of them is read: reading takes longer than writing

@@ -109,7 +109,9 @@ fn numbered(trace: &Trace, mut timed: TimedEvent) -> TimedEvent {
 #[derive(Debug)]
 pub(crate) struct PassAtRest<K> {
     stacks: Stacks<Vec<(OpenBox, K)>>,
+    /// The last event.
     at: Option<At>,
+    /// Its tick, as far as it is looked at.
     tick: u64,
     now: u64,
 }
@@ -151,23 +153,12 @@ impl<K> PassAtRest<K> {
     where
         O: Observer<Kept = K>,
     {
-        let mut pass = Pass {
-            scope,
-            stacks: self.stacks,
-            at: self.at,
-            tick: self.tick,
-            now: self.now,
-        };
+        let mut pass = Pass { scope, rest: self };
         let mut events = Events::part(trace, stream, blocks);
         while let Some(timed) = events.next() {
             pass.happen(numbered(trace, timed), events.number(), observer);
         }
-        Self {
-            stacks: pass.stacks,
-            at: pass.at,
-            tick: pass.tick,
-            now: pass.now,
-        }
+        pass.rest
     }
 
     /// Nothing comes after `tick`.
@@ -175,14 +166,7 @@ impl<K> PassAtRest<K> {
     where
         O: Observer<Kept = K>,
     {
-        let pass = Pass {
-            scope,
-            stacks: self.stacks,
-            at: self.at,
-            tick: self.tick,
-            now: self.now,
-        };
-        pass.finish(tick, observer);
+        Pass { scope, rest: self }.finish(tick, observer);
     }
 }
 
@@ -190,22 +174,14 @@ impl<K> PassAtRest<K> {
 #[derive(Debug)]
 pub(crate) struct Pass<'s, K> {
     scope: &'s Scope,
-    stacks: Stacks<Vec<(OpenBox, K)>>,
-    /// The last event.
-    at: Option<At>,
-    /// Its tick, as far as it is looked at.
-    tick: u64,
-    now: u64,
+    rest: PassAtRest<K>,
 }
 
 impl<'s, K> Pass<'s, K> {
     pub(crate) fn new(scope: &'s Scope, dialect: Dialect, unknown: PredicateIndex) -> Self {
         Self {
             scope,
-            stacks: Stacks::new(dialect, unknown),
-            at: None,
-            tick: 0,
-            now: 0,
+            rest: PassAtRest::new(dialect, unknown),
         }
     }
 
@@ -217,12 +193,12 @@ impl<'s, K> Pass<'s, K> {
         O: Observer<Kept = K>,
     {
         let TimedEvent { event, site, tick } = timed;
-        if self.at.is_none() {
-            self.tick = self.scope.nearest(tick);
+        if self.rest.at.is_none() {
+            self.rest.tick = self.scope.nearest(tick);
         }
         self.pass(tick, matches!(event, Event::Gap { .. }), observer);
         let is_inside = self.scope.has_begun(tick);
-        if is_inside && self.at.is_none_or(|last| !last.is_inside) {
+        if is_inside && self.rest.at.is_none_or(|last| !last.is_inside) {
             observer.window_begins();
         }
         let at = At {
@@ -230,13 +206,13 @@ impl<'s, K> Pass<'s, K> {
             number,
             tick,
             site,
-            now: self.now,
+            now: self.rest.now,
             is_inside,
-            lost: self.stacks.lost,
-            choices: self.stacks.choices.len(),
+            lost: self.rest.stacks.lost,
+            choices: self.rest.stacks.choices.len(),
         };
-        self.stacks.step(self.scope, &at, observer);
-        self.at = Some(at);
+        self.rest.stacks.step(self.scope, &at, observer);
+        self.rest.at = Some(at);
     }
 
     /// Nothing comes after `tick`.
@@ -245,12 +221,12 @@ impl<'s, K> Pass<'s, K> {
         O: Observer<Kept = K>,
     {
         self.pass(tick, false, observer);
-        if let Some(last) = self.at {
+        if let Some(last) = self.rest.at {
             let at = At {
-                now: self.now,
+                now: self.rest.now,
                 ..last
             };
-            self.stacks.abandon(&at, WayOut::Open, observer);
+            self.rest.stacks.abandon(&at, WayOut::Open, observer);
         }
     }
 
@@ -260,13 +236,14 @@ impl<'s, K> Pass<'s, K> {
         O: Observer<Kept = K>,
     {
         let tick = self.scope.nearest(tick);
-        let stretch = tick.saturating_sub(self.tick);
-        self.tick += stretch;
-        if self.stacks.paused || lost {
+        let rest = &mut self.rest;
+        let stretch = tick.saturating_sub(rest.tick);
+        rest.tick += stretch;
+        if rest.stacks.paused || lost {
             return;
         }
-        self.now += stretch;
-        let active = self.stacks.active.last();
+        rest.now += stretch;
+        let active = rest.stacks.active.last();
         observer.passed(stretch, active.map(|(_, kept)| kept));
     }
 }

@@ -19,7 +19,6 @@ use super::plan::{Work, parts};
 use super::schedule::Run;
 use super::work::Worker;
 use super::{ReplayOptions, beside, completed};
-use crate::calls::so_far::CallsSoFar;
 use crate::figures::laws;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
@@ -297,24 +296,24 @@ impl Growing {
         }
     }
 
-    /// Bytes of the blocks that [`Self::fold`] would go on with.
-    pub(crate) fn closed_bytes(&self, trace: &Trace) -> u64 {
-        let works = self.works(trace, true).unwrap_or_default();
-        let closed = works.closed.iter();
-        closed.map(|work| bytes_of(trace, work)).sum()
-    }
-
-    /// Goes on with the blocks of the trace that are closed: it knows all that figures need of
-    /// them. Nothing else is found out.
+    /// Goes on with the blocks of the trace that are closed, if they have `least` bytes or more: it
+    /// knows all that figures need of them. Nothing else is found out.
     ///
     /// # Errors
-    /// [`Stopped::InOnePiece`]: then it is what it was before, and cannot go on.
-    pub(crate) fn fold(&mut self, trace: &Trace) -> Result<NewParts, Stopped> {
-        let scope = Scope::of(trace, &Default::default());
-        if self.in_one_piece || !self.is_of(trace, &scope) {
+    /// [`Stopped::InOnePiece`]: nothing can go on from it.
+    pub(crate) fn fold(&mut self, trace: &Trace, least: u64) -> Result<NewParts, Stopped> {
+        if self.in_one_piece {
             return Err(Stopped::InOnePiece);
         }
-        let before = self.clone();
+        let works = self.works(trace, true).ok_or(Stopped::InOnePiece)?;
+        let new = NewParts::of(trace, &works);
+        if new.bytes < least {
+            return Ok(NewParts::default());
+        }
+        let scope = Scope::of(trace, &Default::default());
+        if !self.is_of(trace, &scope) {
+            return Err(Stopped::InOnePiece);
+        }
         self.names = Names::of(trace, &scope);
         self.joined.renumber(&scope);
         let options = ReplayOptions::default();
@@ -322,21 +321,11 @@ impl Growing {
             may_give_up: false,
             ..Worker::new(trace, &options, &scope)
         };
-        let works = self.works(trace, true).ok_or(Stopped::InOnePiece);
-        let folded = works.and_then(|works| {
-            let new = NewParts::of(trace, &works);
-            self.join_for_good(worker, works.closed, &works.ended, &options)?;
-            if let Some(taken) = &mut self.joined.checkpoints {
-                taken.leave_blocks_behind(trace);
-            }
-            Ok(new)
-        });
-        folded.inspect_err(|_| {
-            *self = Self {
-                in_one_piece: true,
-                ..before
-            };
-        })
+        self.join_for_good(worker, works.closed, &works.ended, &options)?;
+        if let Some(taken) = &mut self.joined.checkpoints {
+            taken.leave_blocks_behind(trace);
+        }
+        Ok(new)
     }
 
     /// The profile of what was joined so far. What comes after it in the trace counts as lost.
@@ -395,7 +384,8 @@ impl Growing {
             });
             let next = reached.map_or(0, |reached| reached.sequence);
             let until = closed_until(trace, from..stream.blocks.end, next);
-            let known = last_number(trace, stream.blocks.start..until);
+            let last = (stream.blocks.start..until).next_back();
+            let known = last.and_then(|last| trace.number_after(last));
             let known = known.or(reached.map(|reached| reached.number));
             let is_all = |end: StreamEnd| !is_folded || known == Some(end.events);
             let is_over = until == stream.blocks.end && stream.end.is_some_and(is_all);
@@ -455,23 +445,16 @@ pub(crate) struct NewParts {
     pub(crate) parts: Vec<(usize, Range<usize>)>,
     /// Streams of which nothing more comes.
     pub(crate) ended: Vec<usize>,
+    /// Bytes of the blocks.
+    pub(crate) bytes: u64,
 }
 
 impl NewParts {
-    /// Calls go on with them.
-    pub(crate) fn told_to(&self, calls: &mut CallsSoFar, trace: &Trace) {
-        for (stream, blocks) in &self.parts {
-            calls.go_on(trace, &trace.streams()[*stream], blocks.clone());
-        }
-        for stream in &self.ended {
-            calls.end(trace, &trace.streams()[*stream]);
-        }
-    }
-
     fn of(trace: &Trace, works: &Works) -> Self {
         let mut new = Self {
             parts: Vec::new(),
             ended: works.ended.clone(),
+            bytes: works.closed.iter().map(|work| bytes_of(trace, work)).sum(),
         };
         for work in &works.closed {
             match work {
@@ -528,15 +511,6 @@ fn closed_until(trace: &Trace, blocks: Range<usize>, sequence: u64) -> usize {
     };
     let stop = blocks.clone().find(|block| !is_next(block));
     stop.unwrap_or(blocks.end)
-}
-
-/// The number of the event after the last of these blocks, which is closed.
-fn last_number(trace: &Trace, blocks: Range<usize>) -> Option<u64> {
-    let header = trace.block_header(blocks.clone().next_back()?)?;
-    match header.closing {
-        Closing::Closed(close) => Some(header.first_event.saturating_add(close.events.into())),
-        Closing::Open | Closing::Damaged => None,
-    }
 }
 
 fn bytes_of(trace: &Trace, work: &Work) -> u64 {

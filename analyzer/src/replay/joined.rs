@@ -75,10 +75,9 @@ impl Checkpoints {
     }
 
     /// Where they are in a trace.
-    pub(super) fn in_trace(&self, trace: &Trace) -> Vec<Checkpoint> {
-        let mut taken = self.clone();
-        taken.leave_blocks_behind(trace);
-        let places = taken.all.into_iter().filter_map(|(id, one)| {
+    pub(super) fn in_trace(mut self, trace: &Trace) -> Vec<Checkpoint> {
+        self.leave_blocks_behind(trace);
+        let places = self.all.into_iter().filter_map(|(id, one)| {
             let at = trace.stream_place(id)?;
             let stream = &trace.streams()[at];
             let block = trace.block_from(stream, one.block);

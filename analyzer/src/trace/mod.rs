@@ -502,14 +502,25 @@ impl Trace {
             return (end.tick, end.events);
         }
         let last = stream.blocks.clone().next_back();
-        let header = last.and_then(|block| self.block_header(block));
-        header.map_or((0, 0), |header| match header.closing {
-            Closing::Closed(close) => {
-                let events = header.first_event.saturating_add(close.events.into());
+        let Some((last, header)) = last.and_then(|last| Some((last, self.block_header(last)?)))
+        else {
+            return (0, 0);
+        };
+        match (header.closing, self.number_after(last)) {
+            (Closing::Closed(close), Some(events)) => {
                 (close.last_tick, events.saturating_add(header.dropped))
             }
-            Closing::Open | Closing::Damaged => (header.base_tick, header.first_event),
-        })
+            _ => (header.base_tick, header.first_event),
+        }
+    }
+
+    /// The number of the event after those of a block, if it is closed.
+    pub(crate) fn number_after(&self, block: usize) -> Option<u64> {
+        let header = self.block_header(block)?;
+        match header.closing {
+            Closing::Closed(close) => Some(header.first_event.saturating_add(close.events.into())),
+            Closing::Open | Closing::Damaged => None,
+        }
     }
 
     /// The first block of a stream that has this sequence or a later one: its place in the order of

@@ -243,7 +243,7 @@ fn a_trace_that_was_never_closed_is_readable() {
 
 #[test]
 fn a_recording_that_reached_its_limit() {
-    // Where nobody folds, nothing makes room.
+    // If no process folds the trace, no block of it makes room.
     for keep in [Keep::First, Keep::Last, Keep::Figures] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("full.pmt");

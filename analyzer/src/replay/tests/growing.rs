@@ -152,9 +152,9 @@ fn blocks_folded(
     trace: &Trace,
     calls: Option<&mut CallsSoFar>,
 ) -> Vec<(usize, usize)> {
-    let new = growing.fold(trace).unwrap();
+    let new = growing.fold(trace, 0).unwrap();
     if let Some(calls) = calls {
-        new.told_to(calls, trace);
+        calls.go_on(trace, &new.parts, &new.ended);
     }
     let blocks = new
         .parts
@@ -289,7 +289,7 @@ proptest! {
         let mut recording = Recording::with(&script, &FOLDING);
         recording.go_on(0, 1200);
         let mut growing = Growing::new(&recording.now(), 3000);
-        growing.fold(&recording.now()).unwrap();
+        growing.fold(&recording.now(), 0).unwrap();
         let before = growing.clone().ending_here(&recording.now()).unwrap();
         while !recording.is_over() {
             (0..script.streams.len()).for_each(|stream| recording.go_on(stream, 1500));
