@@ -203,6 +203,19 @@ fn an_argument_that_makes_no_difference() {
     assert!(found_in("Part*3+Order//40").is_empty());
 }
 
+/// Facts say of each value what is so, also where that is the same for all that was asked.
+#[test]
+fn no_argument_of_facts_is_useless() {
+    let program = "\
+:- initialization(main, main).
+:- dynamic loan/2.
+main :- forall(( between(1, 40, R), between(1, 10, B) ), assertz(loan(R, B))),
+    forall(( between(1, 40, R), between(1, 10, B) ), has(R, B)).
+has(R, B) :- loan(R, B), !.
+";
+    assert!(found(program, &["loan/2"], "useless-argument").is_empty());
+}
+
 #[test]
 fn codes_that_become_an_atom_and_codes_again() {
     let program = |again: &str| {

@@ -16,7 +16,10 @@ const LEAST_SHARE: u64 = 20;
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let predicates = evidence.predicates();
     let found = predicates.filter_map(|(predicate, _, figures)| {
-        if !evidence.is_of_program(predicate) {
+        // What calls nothing computes nothing: facts say of each value what is so.
+        let computes = evidence.is_tabled(predicate)
+            || evidence.callees_of(predicate).next().is_some();
+        if !evidence.is_of_program(predicate) || !computes {
             return None;
         }
         let values = evidence.analysis.values().of(predicate)?;
