@@ -202,3 +202,52 @@ equal(A, A).
         );
     }
 }
+
+/// A test of what a goal computes, at more work than it takes to generate, rejects nothing of what
+/// is generated: each has to be tried. Before that goal, it does.
+#[test]
+fn a_test_of_what_is_computed() {
+    let program = |goals: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- findall(X, good(X), Xs), length(Xs, N), print(N), nl.
+good(X) :- {goals}.
+weight(X, W) :- numlist(1, 100, L), sum_list(L, S), W is (X*S) mod 100.
+"
+        )
+    };
+    let found = |goals: &str| advise::found(&program(goals), &[], "generator");
+    assert!(found("between(1, 3000, X), weight(X, W), W < 1").is_empty());
+    only(
+        &found("between(1, 3000, X), X < 20, weight(X, _)"),
+        "tests in good/1 reject 99 % of what system:between/3 generates",
+    );
+}
+
+/// No other structure is advised where the trace says that there is little data.
+#[test]
+fn the_hottest_goal_has_little_data() {
+    let program = |most: u32| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- findall(X, ( between(1, {most}, N), X is (N*7919) mod 1009 ), Xs), rounds(3000, Xs).
+rounds(0, _) :- !.
+rounds(N, Xs) :- msort(Xs, [_|_]), N1 is N-1, rounds(N1, Xs).
+"
+        )
+    };
+    let found = |most, options: &[&str]| advise::found(&program(most), options, "hottest");
+    let values = ["--values", "msort/2"];
+    let title = "most of the work: system:msort/2 at line 4 of rounds/2";
+    let few = found(30, &values);
+    let one = only(&few, title);
+    says(&one, "what it was given is small");
+    let remedy = one["remedy"].as_str().unwrap();
+    assert!(remedy.starts_with("call it less often"), "{remedy}");
+    for found in [found(300, &values), found(30, &[])] {
+        let remedy = only(&found, title)["remedy"].as_str().unwrap();
+        assert!(remedy.starts_with("sort once"), "{remedy}");
+    }
+}

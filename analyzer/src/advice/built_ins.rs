@@ -23,6 +23,12 @@ impl BuiltIn {
         let words = ["copies", "makes", "reads", "sorts", "turns"];
         words.iter().any(|word| self.does.starts_with(word))
     }
+
+    /// Whether what is done in its place is another structure for data that is large.
+    pub(super) fn asks_for_structure(&self) -> bool {
+        let words = ["goes along", "searches", "compares elements", "sorts"];
+        words.iter().any(|word| self.does.starts_with(word))
+    }
 }
 
 /// What is known of a predicate that is none of the program.

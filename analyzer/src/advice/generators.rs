@@ -84,13 +84,16 @@ pub(super) fn all_tests(evidence: &Evidence, generator: &Site) -> u64 {
     tests(evidence, generator).map(|(_, count)| count).sum()
 }
 
-/// Those of them at which no loop by failure, as `forall/2`, asked for the next solution.
+/// Those of them at which no loop by failure, as `forall/2`, asked for the next solution, and that
+/// are not of what a goal behind the generator computed with more work than it takes to generate.
 fn rejected_by_tests(evidence: &Evidence, generator: &Site, goals: &[Site]) -> u64 {
     let failed = tests(evidence, generator).filter(|&(last, _)| {
         let last = goals
             .iter()
             .find(|goal| last.is_some() && goal.site == last);
-        !source::is_driven(evidence.analysis, generator, last, goals)
+        let work = |goal: &Site| goal.figures.served_work_ticks;
+        let is_of_computed = last.is_some_and(|last| work(last) > work(generator));
+        !is_of_computed && !source::is_driven(evidence.analysis, generator, last, goals)
     });
     failed.map(|(_, count)| count).sum()
 }

@@ -22,6 +22,9 @@ const LEAST_OWN_NS: u64 = 5000;
 /// recording.
 const MOST_IN_LIBRARY: u64 = 50;
 
+/// So many cells are few: a list of sixteen pairs.
+const SMALL: u32 = 100;
+
 /// Libraries that a finding looks into. They call nothing of the program.
 const LOOKED_INTO: [&str; 1] = ["clpfd"];
 
@@ -211,6 +214,16 @@ impl Explained {
     }
 }
 
+/// Whether each argument of each call had so few cells that its structure does not matter, as the
+/// values of arguments show.
+fn has_small_data(evidence: &Evidence, predicate: PredicateIndex) -> bool {
+    let values = evidence.analysis.values().of(predicate);
+    values.is_some_and(|values| {
+        let mut arguments = values.arguments.iter();
+        arguments.all(|one| one.unknown_in == 0 && one.greatest_in <= SMALL)
+    })
+}
+
 /// Why they may take so long, and what to do.
 fn explained(evidence: &Evidence, hot: &Hot) -> Explained {
     let name = evidence.name(hot.callee);
@@ -237,6 +250,15 @@ fn explained(evidence: &Evidence, hot: &Hot) -> Explained {
         };
     }
     match built_ins::of(evidence, hot.callee) {
+        Some(known) if known.asks_for_structure() && has_small_data(evidence, hot.callee) => {
+            Explained::new(
+                format!(
+                    "{of_library} {name} {}, but what it was given is small: no argument had more than {SMALL} cells.",
+                    known.does
+                ),
+                "call it less often: look at what calls it so often, as no other structure gains much where data is small.",
+            )
+        }
         Some(known) => Explained::new(
             format!("{of_library} {name} {}.", known.does),
             known.instead,

@@ -17,8 +17,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let predicates = evidence.predicates();
     let found = predicates.filter_map(|(predicate, _, figures)| {
         // What calls nothing computes nothing: facts say of each value what is so.
-        let computes = evidence.is_tabled(predicate)
-            || evidence.callees_of(predicate).next().is_some();
+        let computes = evidence.is_tabled(predicate) || !evidence.is_leaf(predicate);
         if !evidence.is_of_program(predicate) || !computes {
             return None;
         }
