@@ -143,3 +143,57 @@ fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
         .portmortem(["report", "few.pmt", "--focus", "nrev/2"])
         .refuses("its events were folded into figures");
 }
+
+/// A program that stops the process that folds it until its room is used up.
+const TOO_FAST: &str = "
+:- initialization(main, main).
+main :-
+    forall(between(1, 5, _), work),
+    to_watcher('STOP'), forall(between(1, 40, _), work), to_watcher('CONT'),
+    File = 'few.pmt.figures',
+    forall(between(1, 4, _), ( stamp(File, Stamp), forall(between(1, 5, _), work), await(File, Stamp, 0) )),
+    forall(between(1, 7, _), last),
+    write(done), nl.
+
+% It has the command of the recording, and its directory.
+to_watcher(Signal) :-
+    format(atom(Command),
+           'for p in /proc/[0-9]*; do if [ \"$(readlink $p/cwd)\" = \"$PWD\" ] && tr \"\\\\0\" \" \" < $p/cmdline | grep -q \"record --keep\"; then kill -~w ${p#/proc/}; fi; done 2>/dev/null',
+           [Signal]),
+    shell(Command, _).
+
+last :- work.
+";
+
+/// Events are lost, and what comes after them is in the figures.
+#[test]
+fn figures_go_on_where_events_were_lost() {
+    let sandbox = Sandbox::new();
+    let (_, rest) = ROUNDS.split_once("work :-").unwrap();
+    let program = format!("{TOO_FAST}\nwork :-{rest}");
+    fs::write(sandbox.path("rounds.pl"), program).unwrap();
+    let record = [
+        "record",
+        "--keep",
+        "figures=4M",
+        "-o",
+        "few.pmt",
+        "rounds.pl",
+    ];
+    sandbox.portmortem(record).exits(0).prints("done\n");
+    let report = ["report", "few.pmt"];
+    sandbox
+        .portmortem(report)
+        .succeeds()
+        .shows("lost; figures of what ran meanwhile are missing")
+        .shows("events were folded into the figures");
+    let columns = ["--columns", "predicate,calls,exits_det,exits_nondet"];
+    let options = ["--format", "json", "--top", "100"];
+    let report = sandbox.portmortem([&report[..], &columns[..], &options[..]].concat());
+    let report: Value = serde_json::from_str(&report.out()).unwrap();
+    let rows = report["predicates"].as_array().unwrap();
+    let of = |name: &str| rows.iter().find(|row| row["predicate"] == name).unwrap();
+    assert_eq!(of("last/0")["calls"], 7);
+    let works = of("work/0")["calls"].as_u64().unwrap();
+    assert!((12..65).contains(&works), "{works}");
+}

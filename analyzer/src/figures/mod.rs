@@ -283,6 +283,25 @@ impl StreamFigures {
         let events = self.events.saturating_add(self.lost_events);
         self.events_before..self.events_before.saturating_add(events)
     }
+
+    /// With those of a later part of the same stream, which begins where these end.
+    pub(crate) fn and_after_loss(self, later: &Self) -> Self {
+        Self {
+            stream: self.stream,
+            events: self.events + later.events,
+            lost_events: self.lost_events.saturating_add(later.lost_events),
+            events_before: self.events_before,
+            first_tick: self.first_tick,
+            last_tick: later.last_tick,
+            self_ticks: self.self_ticks + later.self_ticks,
+            waiting_ticks: self.waiting_ticks + later.waiting_ticks,
+            untraced_ticks: self.untraced_ticks + later.untraced_ticks,
+            paused_ticks: self.paused_ticks + later.paused_ticks,
+            gap_ticks: self.gap_ticks + later.gap_ticks,
+            max_depth: self.max_depth.max(later.max_depth),
+            max_choices: self.max_choices.max(later.max_choices),
+        }
+    }
 }
 
 has_totals!(PredicateFigures, EdgeFigures, SiteFigures);

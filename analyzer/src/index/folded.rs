@@ -32,8 +32,9 @@ pub enum FoldError {
     /// The trace or its figures cannot be written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Events were lost or cannot be: what comes after them has to be read from the beginning.
-    #[error("events were lost, or are impossible; figures end before them")]
+    /// Blocks are damaged, or events cannot be: what comes after them has to be read from the
+    /// beginning.
+    #[error("blocks are damaged, or have impossible events; figures end before them")]
     OutOfOrder,
 }
 
@@ -108,7 +109,7 @@ impl Fold {
     fn fold(&mut self, trace: &Trace, least: u64) -> Result<NewParts, FoldError> {
         let stride = (self.limit / 64).clamp(1 << 16, 4 << 20);
         let growing = &mut self.growing;
-        let growing = growing.get_or_insert_with(|| Growing::new(trace, stride));
+        let growing = growing.get_or_insert_with(|| Growing::new(trace, stride).surviving_loss());
         let new = growing.fold(trace, least);
         new.map_err(|_| FoldError::OutOfOrder)
     }
@@ -156,7 +157,7 @@ fn load(trace: &Trace, path: &Path) -> Option<(Growing, Option<Calls>)> {
     let bytes = bytes::read(&Fold::path_of(path)).ok()?;
     let (kept, calls): (KeptGrowing, Option<Calls>) = bytes::decode(FOLDED, &bytes).ok()?;
     let is_of = calls.as_ref().is_none_or(|calls| calls.may_be_of(trace));
-    is_of.then_some((kept.open(trace)?, calls))
+    is_of.then_some((kept.open(trace)?.surviving_loss(), calls))
 }
 
 /// What is known of a trace of which blocks were folded.

@@ -17,7 +17,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use super::joined::{Checkpoints, Joined, KeptJoined};
 use super::plan::{Work, parts};
 use super::schedule::Run;
-use super::work::Worker;
+use super::work::{Worker, begin_of};
 use super::{ReplayOptions, beside, completed};
 use crate::figures::laws;
 use crate::figures::profile::Profile;
@@ -39,6 +39,8 @@ pub(crate) struct Growing {
     in_one_piece: bool,
     /// It was read from a file, and its figures were not checked yet.
     is_doubtful: bool,
+    /// It goes on behind lost events, without the boxes that were open there.
+    survives_loss: bool,
     /// The last blocks that were joined, as [`last_of`] names them: to see that it is the same
     /// file.
     last: Vec<LastBlock>,
@@ -143,6 +145,7 @@ impl KeptGrowing {
             joined: self.joined.open(&scope, predicates, sites)?,
             in_one_piece: false,
             is_doubtful: true,
+            survives_loss: false,
             last: self.last,
         };
         growing.is_of(trace, &scope).then_some(growing)
@@ -165,7 +168,18 @@ impl Growing {
             joined: Joined::new(&scope, Some(Checkpoints::default())),
             in_one_piece: false,
             is_doubtful: false,
+            survives_loss: false,
             last: Vec::new(),
+        }
+    }
+
+    /// The same, for a recording whose events are folded: where some were lost it goes on, and
+    /// nothing is known of the boxes that were open then. So it is where it was folded next after
+    /// that, too. A replay in one piece knows more of those, but needs all events.
+    pub(crate) fn surviving_loss(self) -> Self {
+        Self {
+            survives_loss: true,
+            ..self
         }
     }
 
@@ -222,7 +236,9 @@ impl Growing {
         options: &ReplayOptions,
     ) -> Result<Grown, Stopped> {
         if !self.is_of(trace, scope) {
+            let survives_loss = self.survives_loss;
             *self = Self::new(trace, self.stride);
+            self.survives_loss = survives_loss;
         }
         if self.in_one_piece {
             return Err(Stopped::InOnePiece);
@@ -242,6 +258,7 @@ impl Growing {
             ended,
             open,
             rest,
+            cut_short,
         } = self.works(trace, false).ok_or(Stopped::InOnePiece)?;
         let read = closed.iter().chain(&rest);
         let read = read.map(|work| bytes_of(trace, work)).sum();
@@ -250,13 +267,15 @@ impl Growing {
         }
         self.join_for_good(worker, closed, &ended, options)?;
         let mut joined = self.joined.clone();
-        finish(&mut joined, trace, &open)?;
+        self.finish(&mut joined, trace, &open)?;
         let checkpoints = joined.checkpoints.take();
         let checkpoints = checkpoints.map_or_else(Vec::new, |taken| taken.in_trace(trace));
-        let (joined, failed) = Run::new(worker, rest, joined).all();
+        let (mut joined, failed) = Run::new(worker, rest, joined).all();
         if failed.is_some() {
             return Err(Stopped::InOnePiece);
         }
+        joined.put_away();
+        self.finish(&mut joined, trace, &cut_short)?;
         Ok(Grown {
             profile: joined.into_profile(),
             checkpoints,
@@ -283,7 +302,7 @@ impl Growing {
         }
         joined.put_away();
         if !options.is_cancelled() {
-            finish(&mut joined, trace, ended)?;
+            self.finish(&mut joined, trace, ended)?;
         }
         let streams = trace.streams().iter();
         let last = streams.filter_map(|stream| last_of(trace, &joined, stream));
@@ -343,6 +362,19 @@ impl Growing {
         Some(completed(trace, &scope, profile, Found::default()))
     }
 
+    /// Streams whose blocks were all joined end there.
+    fn finish(&self, joined: &mut Joined, trace: &Trace, streams: &[usize]) -> Result<(), Stopped> {
+        for &at in streams {
+            let stream = &trace.streams()[at];
+            let ended = match self.survives_loss && joined.loses(trace, stream) {
+                true => joined.lose_the_rest(trace, stream),
+                false => joined.finish(trace, stream),
+            };
+            ended.map_err(|_| Stopped::InOnePiece)?;
+        }
+        Ok(())
+    }
+
     /// Whether what was replayed is the beginning of a trace.
     fn is_of(&self, trace: &Trace, scope: &Scope) -> bool {
         let is_there = |&(stream, sequence, offset): &LastBlock| {
@@ -387,7 +419,11 @@ impl Growing {
             let last = (stream.blocks.start..until).next_back();
             let known = last.and_then(|last| trace.number_after(last));
             let known = known.or(reached.map(|reached| reached.number));
-            let is_all = |end: StreamEnd| !is_folded || known == Some(end.events);
+            let is_all = |end: StreamEnd| {
+                let behind = last.and_then(|last| trace.block_header(last));
+                let behind = behind.map_or(0, |header| header.dropped);
+                !is_folded || known.map(|known| known.saturating_add(behind)) == Some(end.events)
+            };
             let is_over = until == stream.blocks.end && stream.end.is_some_and(is_all);
             if reached.is_none() && is_over {
                 let bytes = trace.bytes_of(from..until);
@@ -396,32 +432,124 @@ impl Growing {
                     continue;
                 }
             }
+            let behind = reached.map(|reached| (reached.number, reached.tick));
+            let mut stretch = Stretch {
+                trace,
+                at,
+                behind,
+                survives_loss: self.survives_loss,
+                has_lost: self.joined.has_lost(stream.id),
+            };
+            let mut is_finished = false;
             if from < until {
-                let parts = parts(trace, from..until, self.stride);
-                works
-                    .closed
-                    .extend(parts.into_iter().map(|blocks| Work::Part {
-                        stream: at,
-                        is_last: is_over && blocks.end == until,
-                        blocks,
-                    }));
+                let stride = self.stride;
+                is_finished = stretch.works(from..until, is_over, stride, &mut works.closed);
             }
             if until < stream.blocks.end || (reached.is_none() && from == until) {
-                works.rest.push(match from < until || reached.is_some() {
-                    true => Work::Part {
-                        stream: at,
-                        blocks: until..stream.blocks.end,
-                        is_last: true,
-                    },
-                    false => Work::Streams(at..at + 1),
-                });
+                if from == until && reached.is_none() {
+                    works.rest.push(Work::Streams(at..at + 1));
+                    continue;
+                }
+                let rest = until..stream.blocks.end;
+                if !stretch.works(rest, true, u64::MAX, &mut works.rest) {
+                    works.cut_short.push(at);
+                }
             } else if !is_over {
                 works.open.push(at);
-            } else if from == until {
+            } else if !is_finished {
                 works.ended.push(at);
             }
         }
         Some(works)
+    }
+}
+
+/// Blocks of a stream that follow on each other, and may have lost events.
+struct Stretch<'t> {
+    trace: &'t Trace,
+    /// The place of the stream.
+    at: usize,
+    /// The number that comes next, and the tick of the last event before that, if there was one.
+    behind: Option<(u64, u64)>,
+    survives_loss: bool,
+    has_lost: bool,
+}
+
+impl Stretch<'_> {
+    /// Works for the next blocks; whether the stream ends with the last of them. It does not if
+    /// more events were lost than blocks tell, even if `is_over`.
+    fn works(
+        &mut self,
+        blocks: Range<usize>,
+        is_over: bool,
+        size: u64,
+        works: &mut Vec<Work>,
+    ) -> bool {
+        let in_order = match self.survives_loss {
+            true => self.in_order(blocks.clone()),
+            false => blocks.end,
+        };
+        let is_short = in_order == blocks.end && self.survives_loss && self.is_short(blocks.end);
+        let is_last = is_over && !is_short;
+        if blocks.start < in_order {
+            let parts = parts(self.trace, blocks.start..in_order, size);
+            works.extend(parts.into_iter().map(|part| Work::Part {
+                stream: self.at,
+                is_last: is_last && part.end == blocks.end,
+                blocks: part,
+            }));
+            self.behind = self.behind_block(in_order - 1);
+        }
+        if in_order < blocks.end {
+            works.push(Work::AfterLoss {
+                stream: self.at,
+                blocks: in_order..blocks.end,
+                behind: self.behind.unwrap_or_else(|| self.begin(in_order)),
+                is_last,
+            });
+            self.has_lost = true;
+            self.behind = self.behind_block(blocks.end - 1);
+        }
+        is_last
+    }
+
+    /// The first of these blocks before which events were lost, or their end.
+    fn in_order(&self, mut blocks: Range<usize>) -> usize {
+        if self.has_lost {
+            return blocks.start;
+        }
+        let end = blocks.end;
+        let mut next = self.behind.map_or(0, |(number, _)| number);
+        let lost = blocks.find(|&block| {
+            let first = self.trace.block_header(block);
+            let is_next = first.is_some_and(|header| header.first_event == next);
+            next = self.trace.number_after(block).unwrap_or(next);
+            !is_next
+        });
+        lost.unwrap_or(end)
+    }
+
+    /// Whether events were lost behind the last block of the stream, if `end` is that block's end.
+    fn is_short(&self, end: usize) -> bool {
+        let stream = &self.trace.streams()[self.at];
+        let known = self.trace.number_after(end - 1);
+        let is_last = end == stream.blocks.end;
+        is_last && known.is_some_and(|known| self.trace.end_of(stream).1 > known)
+    }
+
+    /// The number that comes after a block, and the tick of its last event.
+    fn behind_block(&self, block: usize) -> Option<(u64, u64)> {
+        match self.trace.block_header(block)?.closing {
+            Closing::Closed(close) => Some((self.trace.number_after(block)?, close.last_tick)),
+            Closing::Open | Closing::Damaged => None,
+        }
+    }
+
+    /// Where a stream begins that lost its first events before a block.
+    fn begin(&self, block: usize) -> (u64, u64) {
+        let stream = &self.trace.streams()[self.at];
+        let first = self.trace.block_header(block);
+        (0, begin_of(stream, first.map(|header| header.base_tick)))
     }
 }
 
@@ -436,6 +564,8 @@ struct Works {
     open: Vec<usize>,
     /// Blocks that may change.
     rest: Vec<Work>,
+    /// Streams that lost events after those.
+    cut_short: Vec<usize>,
 }
 
 /// What was folded at a time. Streams by their place.
@@ -468,6 +598,12 @@ impl NewParts {
                     stream,
                     blocks,
                     is_last,
+                }
+                | Work::AfterLoss {
+                    stream,
+                    blocks,
+                    is_last,
+                    ..
                 } => {
                     match new.parts.last_mut() {
                         Some((last, before)) if last == stream && before.end == blocks.start => {
@@ -483,13 +619,6 @@ impl NewParts {
         }
         new
     }
-}
-
-/// Streams whose blocks were all joined end there.
-fn finish(joined: &mut Joined, trace: &Trace, streams: &[usize]) -> Result<(), Stopped> {
-    let mut all = streams.iter().map(|&stream| &trace.streams()[stream]);
-    all.try_for_each(|stream| joined.finish(stream))
-        .map_err(|_| Stopped::InOnePiece)
 }
 
 /// The last block of a stream that was joined so far and is in the trace.
@@ -521,6 +650,8 @@ fn bytes_of(trace: &Trace, work: &Work) -> u64 {
                 .map(|stream| trace.bytes_of(stream.blocks.clone()))
                 .sum()
         }
-        Work::Part { blocks, .. } => trace.bytes_of(blocks.clone()),
+        Work::Part { blocks, .. } | Work::AfterLoss { blocks, .. } => {
+            trace.bytes_of(blocks.clone())
+        }
     }
 }

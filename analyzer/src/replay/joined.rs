@@ -30,6 +30,8 @@ pub(super) struct Joined {
     current: Option<(u32, Reached)>,
     /// Streams that were put away before they ended, by id.
     open: FxHashMap<u32, (State, Reached)>,
+    /// Streams that lost events and have not ended, by id: their figures so far.
+    lost: FxHashMap<u32, (StreamFigures, Reached)>,
     /// Ticks that all streams lasted so far.
     lasted: u64,
     pub(super) checkpoints: Option<Checkpoints>,
@@ -42,7 +44,7 @@ pub(super) struct Reached {
     events: u64,
     pub(super) number: u64,
     /// Time of the last event so far.
-    tick: u64,
+    pub(super) tick: u64,
     /// The sequence of the block that comes next, or a smaller one that the stream has not.
     pub(super) sequence: u64,
     /// Boxes that were handed from chunk to chunk, or met in a later one.
@@ -124,6 +126,7 @@ impl Joined {
             found: Found::default(),
             current: None,
             open: FxHashMap::default(),
+            lost: FxHashMap::default(),
             lasted: 0,
             checkpoints,
         }
@@ -146,6 +149,9 @@ impl Joined {
         work: &Work,
         done: Done<'t>,
     ) -> Result<(), GiveUp> {
+        if let Work::AfterLoss { .. } = work {
+            return self.add_after_loss(worker, done);
+        }
         let Some(part) = done.part else {
             self.put_away();
             for figures in &done.figures {
@@ -191,6 +197,65 @@ impl Joined {
         Ok(())
     }
 
+    /// Adds a part of a stream of which nothing is known where it begins. What was open before is
+    /// left there.
+    fn add_after_loss(&mut self, worker: Worker, done: Done) -> Result<(), GiveUp> {
+        let (Some(part), Some(found)) = (done.part, done.figures.first()) else {
+            return Err(GiveUp::Unusual);
+        };
+        let stream = &worker.trace.streams()[part.stream];
+        let (before, reached) = self.lose_track(stream, part.begin_tick);
+        let is_behind = (part.first, part.begin_tick) == (reached.number, reached.tick);
+        let is_in_order = done.found.violation_count == 0 && done.found.damage.is_empty();
+        if !is_behind || !is_in_order {
+            return Err(GiveUp::Unusual);
+        }
+        self.join.add_streams(done.chunk);
+        let figures = before.and_after_loss(found);
+        if part.is_last {
+            return self.add_stream(figures);
+        }
+        let last = worker.trace.blocks(0..part.end_block).last();
+        let reached = Reached {
+            events: figures.events,
+            number: part.next,
+            tick: part.end_tick,
+            sequence: last.map_or(0, |last| last.sequence.saturating_add(1)),
+            moved: 0,
+        };
+        self.lost.insert(stream.id, (figures, reached));
+        Ok(())
+    }
+
+    /// A stream lost events where it was put away, or where it begins: its figures until then, and
+    /// how far it is.
+    fn lose_track(&mut self, stream: &StreamInfo, begin: u64) -> (StreamFigures, Reached) {
+        self.put_away();
+        if let Some(known) = self.lost.remove(&stream.id) {
+            return known;
+        }
+        let Some((state, reached)) = self.open.remove(&stream.id) else {
+            let figures = StreamFigures {
+                stream: stream.id,
+                first_tick: begin,
+                last_tick: begin,
+                ..StreamFigures::default()
+            };
+            let reached = Reached {
+                tick: begin,
+                ..Reached::default()
+            };
+            return (figures, reached);
+        };
+        self.join.take_up(state);
+        let figures = StreamFigures {
+            stream: stream.id,
+            events: reached.events,
+            ..self.join.finish_stream(reached.tick)
+        };
+        (figures, reached)
+    }
+
     /// The state of a stream when a part of it begins; the stream that is in hand is put away.
     fn take_up(
         &mut self,
@@ -223,7 +288,13 @@ impl Joined {
 
     /// How far the streams are that were put away.
     pub(super) fn reached(&self, id: u32) -> Option<Reached> {
-        self.open.get(&id).map(|&(_, reached)| reached)
+        let open = self.open.get(&id).map(|&(_, reached)| reached);
+        open.or_else(|| self.lost.get(&id).map(|&(_, reached)| reached))
+    }
+
+    /// Whether a stream that has not ended lost events so far.
+    pub(super) fn has_lost(&self, id: u32) -> bool {
+        self.lost.contains_key(&id)
     }
 
     /// The streams that ended, by id.
@@ -231,17 +302,23 @@ impl Joined {
         self.streams.iter().map(|figures| figures.stream)
     }
 
-    /// A stream that was put away ends.
-    pub(super) fn finish(&mut self, stream: &StreamInfo) -> Result<(), GiveUp> {
-        let (state, reached) = self.open.remove(&stream.id).ok_or(GiveUp::Unusual)?;
-        // Events were lost after the last one that was read.
-        if stream.end.is_some_and(|end| end.events > reached.number) {
+    /// A stream that was put away ends, and lost nothing.
+    pub(super) fn finish(&mut self, trace: &Trace, stream: &StreamInfo) -> Result<(), GiveUp> {
+        if self.loses(trace, stream) {
             return Err(GiveUp::Unusual);
         }
+        let (state, reached) = self.open.remove(&stream.id).ok_or(GiveUp::Unusual)?;
         self.put_away();
         self.join.take_up(state);
         self.current = Some((stream.id, reached));
         self.finish_current(stream)
+    }
+
+    /// Whether events of a stream that was put away were lost so far, or behind that.
+    pub(super) fn loses(&self, trace: &Trace, stream: &StreamInfo) -> bool {
+        let (_, events) = trace.end_of(stream);
+        let reached = self.reached(stream.id);
+        self.has_lost(stream.id) || reached.is_some_and(|reached| events > reached.number)
     }
 
     /// A stream ends where it was put away, or before it began. The rest of it is lost.
@@ -253,29 +330,12 @@ impl Joined {
         if self.ended().any(|ended| ended == stream.id) {
             return Ok(());
         }
-        let figures = match self.open.remove(&stream.id) {
-            Some((state, reached)) => {
-                self.put_away();
-                self.join.take_up(state);
-                StreamFigures {
-                    events: reached.events,
-                    ..self.join.finish_stream(reached.tick)
-                }
-            }
-            None => {
-                let begin = begin_of(stream, None);
-                StreamFigures {
-                    first_tick: begin,
-                    last_tick: begin,
-                    ..StreamFigures::default()
-                }
-            }
-        };
+        let (figures, reached) = self.lose_track(stream, begin_of(stream, None));
         let (end, events) = trace.end_of(stream);
         let gap = end.saturating_sub(figures.last_tick);
+        let lost = events.saturating_sub(reached.number);
         self.add_stream(StreamFigures {
-            stream: stream.id,
-            lost_events: events.saturating_sub(figures.events),
+            lost_events: figures.lost_events.saturating_add(lost),
             gap_ticks: figures.gap_ticks + gap,
             last_tick: figures.last_tick + gap,
             ..figures

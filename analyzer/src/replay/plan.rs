@@ -20,6 +20,16 @@ pub(super) enum Work {
         /// The stream ends with them.
         is_last: bool,
     },
+    /// Blocks of a stream that has lost events, before them or before others of this kind: nothing
+    /// is known of the boxes that are open where they begin.
+    AfterLoss {
+        stream: usize,
+        blocks: Range<usize>,
+        /// The number that comes next in the stream, and the tick of the last event before that.
+        behind: (u64, u64),
+        /// The stream ends with them.
+        is_last: bool,
+    },
 }
 
 /// Chunks for each thread. Each finds its arcs anew, and joining takes work in proportion to those.

@@ -83,10 +83,21 @@ impl<'t> Worker<'t> {
             } => {
                 let read = self.part(&mut chunk, *stream, blocks.clone(), *is_last, before);
                 part = Some(read);
+                chunk.books.finish();
             }
-        }
-        if part.is_some() {
-            chunk.books.finish();
+            Work::AfterLoss {
+                stream,
+                blocks,
+                behind,
+                is_last,
+            } => {
+                let blocks = blocks.clone();
+                let (of_part, wrong, read) =
+                    self.after_loss(&mut chunk, *stream, blocks, *behind, *is_last);
+                figures.push(of_part);
+                found.merge(wrong);
+                part = Some(read);
+            }
         }
         if let Some(effort) = self.options.effort {
             effort.replayed(begin.elapsed());
@@ -140,7 +151,10 @@ impl<'t> Worker<'t> {
         let info = &self.trace.streams()[stream];
         let is_first = blocks.start == info.blocks.start;
         let end_block = blocks.end;
-        let mut reader = Reader::new(info, Events::part(self.trace, info, blocks));
+        let header = self.trace.block_header(blocks.start);
+        let behind = header.map_or((0, 0), |header| (header.first_event, header.base_tick));
+        let events = Events::behind(self.trace, info, blocks, behind, is_last);
+        let mut reader = Reader::new(info, events);
         let first = reader.events.next_number();
         let begin_tick = reader.events.tick();
         let event = reader.events.next();
@@ -168,6 +182,47 @@ impl<'t> Worker<'t> {
             is_last,
             end_block,
         }
+    }
+
+    /// A part of a stream that is replayed as if the stream was no longer: what is open where it
+    /// begins or ends is not known.
+    fn after_loss(
+        &self,
+        chunk: &mut Chunk<'t>,
+        stream: usize,
+        blocks: Range<usize>,
+        behind: (u64, u64),
+        is_last: bool,
+    ) -> (StreamFigures, Found, Part) {
+        let info = &self.trace.streams()[stream];
+        let (number, tick) = behind;
+        let is_first = blocks.start == info.blocks.start;
+        let end_block = blocks.end;
+        let events = Events::behind(self.trace, info, blocks, behind, is_last);
+        let mut reader = Reader::new(info, events);
+        chunk.begin_stream(tick);
+        chunk.gap(0, 0);
+        let (events, last) = self.steps(chunk, Dialect::EveryRedo, &mut reader, tick);
+        let end = info.end.filter(|_| is_last);
+        let end_tick = end.map_or(last, |end| end.tick.max(last));
+        let figures = StreamFigures {
+            stream: info.id,
+            events,
+            ..chunk.finish_stream(tick, end_tick)
+        };
+        let part = Part {
+            stream,
+            first_tick: tick,
+            begin_tick: tick,
+            end_tick,
+            first: number,
+            next: reader.events.next_number(),
+            events,
+            is_first,
+            is_last,
+            end_block,
+        };
+        (figures, reader.finish(), part)
     }
 
     /// Replays the rest of the events: how many were read of all, and the time of the last, or of the first after

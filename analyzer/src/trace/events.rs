@@ -100,9 +100,23 @@ impl<'t> Events<'t> {
             .next()
             .and_then(|block| trace.block_header(block));
         let is_last = blocks.end == stream.blocks.end;
+        let behind = header.map_or((0, 0), |header| (header.first_event, header.base_tick));
+        Self::behind(trace, stream, blocks, behind, is_last)
+    }
+
+    /// The events of some blocks of a stream, which come behind others: the number of the first one
+    /// if none was lost in between, and the tick of the last one before it. Nothing comes after
+    /// them if they are the last.
+    pub(crate) fn behind(
+        trace: &'t Trace,
+        stream: &StreamInfo,
+        blocks: Range<usize>,
+        (number, tick): (u64, u64),
+        is_last: bool,
+    ) -> Self {
         Self {
-            number: header.map_or(0, |header| header.first_event),
-            tick: header.map_or(0, |header| header.base_tick),
+            number,
+            tick,
             blocks: trace.blocks(blocks).iter(),
             end: stream.end.filter(|_| is_last),
             partial: !is_last,

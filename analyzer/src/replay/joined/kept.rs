@@ -25,6 +25,7 @@ impl Encode for Joined {
         self.join.cuts.encode(encoder)?;
         self.streams.encode(encoder)?;
         self.open.encode(encoder)?;
+        self.lost.encode(encoder)?;
         self.lasted.encode(encoder)?;
         let checkpoints = self.checkpoints.as_ref().map(|taken| &taken.all);
         checkpoints.encode(encoder)
@@ -39,6 +40,7 @@ pub(in crate::replay) struct KeptJoined {
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     streams: Vec<StreamFigures>,
     open: FxHashMap<u32, (State, Reached)>,
+    lost: FxHashMap<u32, (StreamFigures, Reached)>,
     lasted: u64,
     checkpoints: Option<Vec<(u32, Checkpoint)>>,
 }
@@ -66,11 +68,13 @@ impl KeptJoined {
         };
         let is_in_order = |figures: &StreamFigures| figures.first_tick <= figures.last_tick;
         let mut open = self.open.values();
+        let mut lost = self.lost.values();
         let all = self.checkpoints.as_deref().unwrap_or_default();
         let is_box = |open: &OpenBox| open.predicate < predicates && open.called_as < predicates;
         let is_sound = pairs.all(known)
             && self.streams.iter().all(is_in_order)
             && open.all(|(state, reached)| reached.is_sound() && state.is_sound(&books))
+            && lost.all(|(figures, reached)| reached.is_sound() && is_in_order(figures))
             && all.iter().all(|(_, one)| {
                 one.change.active.pushed.all(is_box) && one.change.choices.pushed.all(is_box)
             });
@@ -84,6 +88,7 @@ impl KeptJoined {
             found: Found::default(),
             current: None,
             open: self.open,
+            lost: self.lost,
             lasted: self.lasted,
             checkpoints,
         })

@@ -2,6 +2,7 @@
 //! the beginning.
 
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use bincode::config;
@@ -26,8 +27,8 @@ use crate::trace::Trace;
 use crate::walk::{Trail, Walk};
 
 /// A script that is being recorded, little by little.
-struct Recording<'s> {
-    script: &'s Script,
+pub(super) struct Recording<'s> {
+    pub(super) script: &'s Script,
     directory: TempDir,
     recorder: Recorder,
     /// By what a script calls: what the file calls it. Names are declared when they are first
@@ -44,7 +45,7 @@ impl<'s> Recording<'s> {
         Self::with(script, &Options::default())
     }
 
-    fn with(script: &'s Script, options: &Options) -> Self {
+    pub(super) fn with(script: &'s Script, options: &Options) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let recorder = recorder(&directory.path().join("trace.pmt"), options);
         Self {
@@ -88,8 +89,26 @@ impl<'s> Recording<'s> {
         id
     }
 
+    /// Declares all names, and begins all streams, so that they have the numbers of the script.
+    pub(super) fn announce(&mut self) {
+        let predicates = self.script.hidden.len() as u32;
+        (0..predicates).for_each(|of| _ = self.predicate(of));
+        (1..=2 * predicates).for_each(|site| _ = self.id(predicates + site));
+        let dialect = self.script.dialect;
+        for stream in &mut self.streams {
+            let begun = self
+                .recorder
+                .stream(StreamKind::Thread, "a thread", dialect);
+            *stream = Some(begun);
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.recorder.path()
+    }
+
     /// Some events more of a stream, which ends with its last one.
-    fn go_on(&mut self, stream: usize, events: usize) {
+    pub(super) fn go_on(&mut self, stream: usize, events: usize) {
         let script = self.script;
         let all = &script.streams[stream];
         let until = all.len().min(self.at[stream] + events);
@@ -114,13 +133,13 @@ impl<'s> Recording<'s> {
         }
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         let lengths = self.script.streams.iter().map(Vec::len);
         self.at.iter().copied().eq(lengths)
     }
 
     /// The file as it is now.
-    fn now(&self) -> Trace {
+    pub(super) fn now(&self) -> Trace {
         trace(self.bytes())
     }
 
@@ -128,7 +147,7 @@ impl<'s> Recording<'s> {
         fs::read(self.directory.path().join("trace.pmt")).unwrap()
     }
 
-    fn close(self) -> Trace {
+    pub(super) fn close(self) -> Trace {
         trace(self.closed_bytes())
     }
 
@@ -140,7 +159,7 @@ impl<'s> Recording<'s> {
 }
 
 /// Nothing is written over as long as there is no limit.
-const FOLDING: Options = Options {
+pub(super) const FOLDING: Options = Options {
     max_size: None,
     keep: Keep::Figures,
     overwrite: false,
@@ -166,11 +185,11 @@ fn blocks_folded(
 }
 
 /// As a file has it.
-fn written(growing: &Growing) -> Vec<u8> {
+pub(super) fn written(growing: &Growing) -> Vec<u8> {
     bincode::encode_to_vec(growing, config::standard()).unwrap()
 }
 
-fn read_again(bytes: &[u8], trace: &Trace) -> Option<Growing> {
+pub(super) fn read_again(bytes: &[u8], trace: &Trace) -> Option<Growing> {
     let config = config::standard().with_limit::<0x100_0000>();
     let (kept, _) = bincode::decode_from_slice::<KeptGrowing, _>(bytes, config).ok()?;
     kept.open(trace)
@@ -366,7 +385,7 @@ fn what_is_known_is_not_read_again() {
 }
 
 /// Calls ten deep, again and again.
-fn nested(events: usize) -> Vec<(Event, u64)> {
+pub(super) fn nested(events: usize) -> Vec<(Event, u64)> {
     let base = portmortem_tracer::clock::ticks() + (1 << 40);
     let event = |at: usize| match at % 20 {
         0..10 => Event::Call {

@@ -9,6 +9,7 @@ mod damaged;
 mod files;
 mod growing;
 mod indexes;
+mod lossy;
 mod naive;
 mod net;
 mod parallel;

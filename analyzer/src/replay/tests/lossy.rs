@@ -1,0 +1,209 @@
+//! A recording whose events are folded goes on where the recorder lost some: figures are those of
+//! the model, to which nothing is known of the boxes that are open where events were lost, and
+//! where a part that was folded after that ends.
+
+use std::fs::File;
+use std::ops::Range;
+
+use portmortem_tracer::Options;
+use portmortem_tracer::fold::mark_folded;
+use portmortem_tracer::format::Event;
+use proptest::prelude::*;
+
+use super::files::comparable;
+use super::growing::{FOLDING, Recording, nested, read_again, written};
+use super::parallel::long;
+use super::{Events, Script, naive};
+use crate::calls::so_far::CallsSoFar;
+use crate::figures::laws;
+use crate::figures::profile::Profile;
+use crate::replay::ReplayOptions;
+use crate::replay::growing::Growing;
+use crate::trace::{StreamInfo, Trace, events};
+
+/// What was read of a stream, as events of a script.
+#[derive(Default)]
+struct Kept {
+    events: Events,
+    /// How many were read.
+    read: u64,
+    /// The number that comes next.
+    next: u64,
+    /// It lost events.
+    has_lost: bool,
+}
+
+impl Kept {
+    fn tick(&self) -> u64 {
+        self.events.last().map_or(0, |&(_, tick)| tick)
+    }
+
+    /// Blocks that come next are read at once.
+    fn read(&mut self, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>, script: &Events) {
+        if self.events.is_empty() {
+            let begin = stream.begin_tick().unwrap();
+            self.events.push((Event::Mark { text: 0 }, begin));
+        }
+        if self.has_lost {
+            self.events.push((Event::Gap { lost: 0 }, self.tick()));
+        }
+        let behind = (self.next, self.tick());
+        let mut events = events::Events::behind(trace, stream, blocks, behind, false);
+        while let Some(timed) = events.next() {
+            match timed.event {
+                Event::Gap { .. } => {
+                    self.events.push((timed.event, timed.tick));
+                    self.has_lost = true;
+                }
+                _ => {
+                    let (event, tick) = script[events.number() as usize];
+                    assert_eq!(tick, timed.tick);
+                    self.events.push((event, tick));
+                    self.read += 1;
+                }
+            }
+        }
+        self.next = events.next_number();
+    }
+}
+
+/// A recording, what was folded of it, and what was read for that.
+struct Folding<'s> {
+    recording: Recording<'s>,
+    growing: Growing,
+    calls: CallsSoFar,
+    kept: Vec<Kept>,
+}
+
+impl<'s> Folding<'s> {
+    /// The trace has so much room, in KiB.
+    fn new(script: &'s Script, room: u64, stride: u64) -> Self {
+        let options = Options {
+            max_size: Some(room << 10),
+            ..FOLDING
+        };
+        let mut recording = Recording::with(script, &options);
+        recording.announce();
+        Self {
+            growing: Growing::new(&recording.now(), stride).surviving_loss(),
+            recording,
+            calls: CallsSoFar::default(),
+            kept: script.streams.iter().map(|_| Kept::default()).collect(),
+        }
+    }
+
+    fn fold(&mut self) {
+        let now = self.recording.now();
+        let growing = read_again(&written(&self.growing), &now).unwrap();
+        self.growing = growing.surviving_loss();
+        let new = self.growing.fold(&now, 0).unwrap();
+        self.calls.go_on(&now, &new.parts, &new.ended);
+        let file = File::options()
+            .write(true)
+            .open(self.recording.path())
+            .unwrap();
+        for (at, blocks) in new.parts {
+            let (stream, script) = (&now.streams()[at], &self.recording.script.streams[at]);
+            self.kept[at].read(&now, stream, blocks.clone(), script);
+            for block in now.blocks(blocks) {
+                mark_folded(&file, block.offset).unwrap();
+            }
+        }
+    }
+
+    /// Compares all with the model; how many events were lost.
+    fn close(mut self, is_over: bool) -> Result<u64, TestCaseError> {
+        let script = self.recording.script;
+        if is_over {
+            self.fold();
+        }
+        let rest = self.recording.close();
+        let growing = read_again(&written(&self.growing), &rest).unwrap();
+        let mut growing = growing.surviving_loss();
+        let options = ReplayOptions::default();
+        let grown = growing.go_on_alone(&rest, &options).unwrap();
+        prop_assert_eq!(laws::check(&grown.profile), []);
+        let streams = rest.streams().iter().zip(&mut self.kept);
+        for ((stream, kept), events) in streams.zip(&script.streams) {
+            let blocks = stream.blocks.clone();
+            let is_new = |block: &usize| {
+                let header = rest.block_header(*block).unwrap();
+                header.first_event >= kept.next
+            };
+            let from = blocks.clone().find(is_new).unwrap_or(blocks.end);
+            if from < blocks.end || kept.events.is_empty() {
+                kept.read(&rest, stream, from..blocks.end, events);
+            }
+            let (_, all) = rest.end_of(stream);
+            prop_assert_eq!(all, events.len() as u64);
+            if all > kept.next {
+                let lost = all - kept.next;
+                kept.events.push((Event::Gap { lost }, kept.tick()));
+            }
+        }
+        let model = naive::replay_nonsense(&Script {
+            streams: self.kept.iter().map(|kept| kept.events.clone()).collect(),
+            ..script.clone()
+        });
+        let counted = |mut profile: Profile| {
+            for (stream, kept) in profile.streams.iter_mut().zip(&self.kept) {
+                stream.events = kept.read;
+            }
+            profile.clauses.clear();
+            comparable(profile)
+        };
+        let read: u64 = self.kept.iter().map(|kept| kept.read).sum();
+        let found: u64 = grown.profile.streams.iter().map(|one| one.events).sum();
+        prop_assert_eq!(found, read);
+        let lost = grown.profile.lost_events();
+        prop_assert_eq!(counted(grown.profile), counted(model));
+        Ok(lost)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn folding_goes_on_where_events_were_lost(
+        script in long(),
+        steps in prop::collection::vec((any::<prop::sample::Index>(), 1..1500usize, any::<bool>()), 1..16),
+        room in 16..48_u64,
+        stride in prop_oneof![Just(1), Just(3000)],
+        is_over: bool,
+    ) {
+        let mut folding = Folding::new(&script, room, stride);
+        for (stream, events, folds) in steps {
+            folding.recording.go_on(stream.index(script.streams.len()), events);
+            if folds {
+                folding.fold();
+            }
+        }
+        let mut stream = 0;
+        while !folding.recording.is_over() {
+            folding.recording.go_on(stream % script.streams.len(), 1500);
+            stream += 1;
+        }
+        folding.close(is_over)?;
+    }
+}
+
+/// A stream that loses events twice, and is folded between and after that.
+#[test]
+fn events_are_lost_twice() {
+    let script = Script::new(2, nested(400_000));
+    let mut folding = Folding::new(&script, 128, 1 << 14);
+    for _ in 0..2 {
+        folding.recording.go_on(0, 3_000);
+        folding.fold();
+        folding.recording.go_on(0, 150_000);
+        folding.fold();
+    }
+    for _ in 0..6 {
+        folding.recording.go_on(0, 12_000);
+        folding.fold();
+    }
+    folding.recording.go_on(0, 400_000);
+    let lost = folding.close(false).unwrap();
+    assert!((100_000..300_000).contains(&lost), "{lost}");
+}
