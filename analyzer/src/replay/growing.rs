@@ -4,20 +4,21 @@
 //! It is of blocks that the recorder has closed, so nothing in them changes any more. For the
 //! figures of a moment a copy goes on to the end of what there is, and its streams end there.
 
+mod works;
+
 use std::hash::{Hash, Hasher};
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use bincode::enc::Encoder;
 use bincode::error::EncodeError;
 use bincode::{Decode, Encode};
-use portmortem_tracer::format::{Closing, Dialect};
+use portmortem_tracer::format::Dialect;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use super::joined::{Checkpoints, Joined, KeptJoined};
-use super::plan::{Work, parts};
+use super::plan::Work;
 use super::schedule::Run;
-use super::work::{Worker, begin_of};
+use super::work::Worker;
 use super::{ReplayOptions, beside, completed};
 use crate::figures::laws;
 use crate::figures::profile::Profile;
@@ -25,6 +26,8 @@ use crate::moment::checkpoint::Checkpoint;
 use crate::reading::Found;
 use crate::scope::Scope;
 use crate::trace::{StreamEnd, StreamInfo, Trace};
+pub(crate) use works::NewParts;
+use works::{Stretch, Works, bytes_of, closed_until};
 
 /// The replay of a trace, as far as its blocks were closed.
 #[derive(Debug, Clone)]
@@ -464,194 +467,9 @@ impl Growing {
     }
 }
 
-/// Blocks of a stream that follow on each other, and may have lost events.
-struct Stretch<'t> {
-    trace: &'t Trace,
-    /// The place of the stream.
-    at: usize,
-    /// The number that comes next, and the tick of the last event before that, if there was one.
-    behind: Option<(u64, u64)>,
-    survives_loss: bool,
-    has_lost: bool,
-}
-
-impl Stretch<'_> {
-    /// Works for the next blocks; whether the stream ends with the last of them. It does not if
-    /// more events were lost than blocks tell, even if `is_over`.
-    fn works(
-        &mut self,
-        blocks: Range<usize>,
-        is_over: bool,
-        size: u64,
-        works: &mut Vec<Work>,
-    ) -> bool {
-        let in_order = match self.survives_loss {
-            true => self.in_order(blocks.clone()),
-            false => blocks.end,
-        };
-        let is_short = in_order == blocks.end && self.survives_loss && self.is_short(blocks.end);
-        let is_last = is_over && !is_short;
-        if blocks.start < in_order {
-            let parts = parts(self.trace, blocks.start..in_order, size);
-            works.extend(parts.into_iter().map(|part| Work::Part {
-                stream: self.at,
-                is_last: is_last && part.end == blocks.end,
-                blocks: part,
-            }));
-            self.behind = self.behind_block(in_order - 1);
-        }
-        if in_order < blocks.end {
-            works.push(Work::AfterLoss {
-                stream: self.at,
-                blocks: in_order..blocks.end,
-                behind: self.behind.unwrap_or_else(|| self.begin(in_order)),
-                is_last,
-            });
-            self.has_lost = true;
-            self.behind = self.behind_block(blocks.end - 1);
-        }
-        is_last
-    }
-
-    /// The first of these blocks before which events were lost, or their end.
-    fn in_order(&self, mut blocks: Range<usize>) -> usize {
-        if self.has_lost {
-            return blocks.start;
-        }
-        let end = blocks.end;
-        let mut next = self.behind.map_or(0, |(number, _)| number);
-        let lost = blocks.find(|&block| {
-            let first = self.trace.block_header(block);
-            let is_next = first.is_some_and(|header| header.first_event == next);
-            next = self.trace.number_after(block).unwrap_or(next);
-            !is_next
-        });
-        lost.unwrap_or(end)
-    }
-
-    /// Whether events were lost behind the last block of the stream, if `end` is that block's end.
-    fn is_short(&self, end: usize) -> bool {
-        let stream = &self.trace.streams()[self.at];
-        let known = self.trace.number_after(end - 1);
-        let is_last = end == stream.blocks.end;
-        is_last && known.is_some_and(|known| self.trace.end_of(stream).1 > known)
-    }
-
-    /// The number that comes after a block, and the tick of its last event.
-    fn behind_block(&self, block: usize) -> Option<(u64, u64)> {
-        match self.trace.block_header(block)?.closing {
-            Closing::Closed(close) => Some((self.trace.number_after(block)?, close.last_tick)),
-            Closing::Open | Closing::Damaged => None,
-        }
-    }
-
-    /// Where a stream begins that lost its first events before a block.
-    fn begin(&self, block: usize) -> (u64, u64) {
-        let stream = &self.trace.streams()[self.at];
-        let first = self.trace.block_header(block);
-        (0, begin_of(stream, first.map(|header| header.base_tick)))
-    }
-}
-
-/// What is to be done for the figures of a trace as it is now. Streams by their place.
-#[derive(Debug, Default)]
-struct Works {
-    /// What is joined for good.
-    closed: Vec<Work>,
-    /// Streams that have ended since all their blocks were joined.
-    ended: Vec<usize>,
-    /// Streams that have not ended, and no more blocks.
-    open: Vec<usize>,
-    /// Blocks that may change.
-    rest: Vec<Work>,
-    /// Streams that lost events after those.
-    cut_short: Vec<usize>,
-}
-
-/// What was folded at a time. Streams by their place.
-#[derive(Debug, Default)]
-pub(crate) struct NewParts {
-    /// Blocks of streams.
-    pub(crate) parts: Vec<(usize, Range<usize>)>,
-    /// Streams of which nothing more comes.
-    pub(crate) ended: Vec<usize>,
-    /// Bytes of the blocks.
-    pub(crate) bytes: u64,
-}
-
-impl NewParts {
-    fn of(trace: &Trace, works: &Works) -> Self {
-        let mut new = Self {
-            parts: Vec::new(),
-            ended: works.ended.clone(),
-            bytes: works.closed.iter().map(|work| bytes_of(trace, work)).sum(),
-        };
-        for work in &works.closed {
-            match work {
-                Work::Streams(streams) => {
-                    for at in streams.clone() {
-                        new.parts.push((at, trace.streams()[at].blocks.clone()));
-                        new.ended.push(at);
-                    }
-                }
-                Work::Part {
-                    stream,
-                    blocks,
-                    is_last,
-                }
-                | Work::AfterLoss {
-                    stream,
-                    blocks,
-                    is_last,
-                    ..
-                } => {
-                    match new.parts.last_mut() {
-                        Some((last, before)) if last == stream && before.end == blocks.start => {
-                            before.end = blocks.end;
-                        }
-                        _ => new.parts.push((*stream, blocks.clone())),
-                    }
-                    if *is_last {
-                        new.ended.push(*stream);
-                    }
-                }
-            }
-        }
-        new
-    }
-}
-
 /// The last block of a stream that was joined so far and is in the trace.
 fn last_of(trace: &Trace, joined: &Joined, stream: &StreamInfo) -> Option<LastBlock> {
     let next = trace.block_from(stream, joined.reached(stream.id)?.sequence);
     let block = trace.blocks(stream.blocks.start..next).last()?;
     Some((stream.id, block.sequence, block.offset))
-}
-
-/// Up to which block the recorder has closed all, and none is missing from this sequence on.
-fn closed_until(trace: &Trace, blocks: Range<usize>, sequence: u64) -> usize {
-    let is_next = |&block: &usize| {
-        let before = (block - blocks.start) as u64;
-        let header = trace.block_header(block);
-        header.is_some_and(|header| {
-            header.sequence.checked_sub(sequence) == Some(before)
-                && matches!(header.closing, Closing::Closed(_))
-        })
-    };
-    let stop = blocks.clone().find(|block| !is_next(block));
-    stop.unwrap_or(blocks.end)
-}
-
-fn bytes_of(trace: &Trace, work: &Work) -> u64 {
-    match work {
-        Work::Streams(streams) => {
-            let streams = trace.streams()[streams.clone()].iter();
-            streams
-                .map(|stream| trace.bytes_of(stream.blocks.clone()))
-                .sum()
-        }
-        Work::Part { blocks, .. } | Work::AfterLoss { blocks, .. } => {
-            trace.bytes_of(blocks.clone())
-        }
-    }
 }
