@@ -140,10 +140,15 @@ const ALL: &[BuiltIn] = &[
         instead: "use arg/3 and setarg/3 for one of many, and keep what changes in library(assoc), library(rbtrees) or a list.",
     },
     BuiltIn {
-        names: "nb_setval nb_setarg recorda recordz recorded",
+        names: "nb_setval nb_setarg recorda recordz",
         does: "copies the whole term",
-        instead: "hand the data on as an argument, or use b_setval/2, which does not copy; keep small pieces under keys of their own, \
-                  or a fact for each.",
+        instead: "hand the data on as an argument; or keep small pieces under keys of their own, or a fact for each. b_setval/2 does not copy, but \
+                  backtracking takes back what it set.",
+    },
+    BuiltIn {
+        names: "recorded",
+        does: "tries the terms of its key one after the other, and copies each",
+        instead: "a fact for each term, whose first arguments an index finds; or keys that fewer terms share.",
     },
     BuiltIn {
         names: "findall bagof setof aggregate_all aggregate",
@@ -164,9 +169,9 @@ const ALL: &[BuiltIn] = &[
     },
     BuiltIn {
         names: "atom_concat string_concat atomic_list_concat atomics_to_string",
-        does: "makes a new text of the whole, and an atom is looked up among all atoms",
+        does: "makes a new text of the whole, and where no part is known tries each way to take it apart",
         instead: "collect the parts in a list and join them once (atomic_list_concat/2), or write them with with_output_to/2; to take \
-                  a text apart, make codes of it once and use a grammar, or split_string/4.",
+                  a text apart, use split_string/4 or sub_string/5 with a known part, or make codes of it once and use a grammar.",
     },
     BuiltIn {
         names: "sub_atom sub_string sub_atom_icasechk atom_length string_length char_code \

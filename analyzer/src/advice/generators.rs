@@ -128,6 +128,7 @@ fn by_goal(
     let is_next = test_at == generator_at + 1;
     let backtracks = evidence.backtracks(test.callee, generator.callee);
     let remedy = match is_next {
+        _ if source::is_grammar(evidence.analysis, predicate) => come_through::in_grammar(from),
         _ if evidence.is_labelling(generator.callee) => format!(
             "post what {by} demands as constraints before {from}, so that propagation prunes the search; or test each part as soon \
              as the variables that it needs have values."

@@ -116,6 +116,10 @@ impl Fold {
 
     /// Writes what is known of blocks that were folded, and marks them.
     fn keep(&mut self, trace: &Trace, new: &NewParts) -> Result<(), FoldError> {
+        if self.growing.as_ref().is_some_and(Growing::has_lost) {
+            // Of calls that were open when events were lost no time is known.
+            self.calls = None;
+        }
         if let Some(calls) = &mut self.calls {
             calls.go_on(trace, &new.parts, &new.ended);
         }
@@ -157,7 +161,7 @@ fn load(trace: &Trace, path: &Path) -> Option<(Growing, Option<Calls>)> {
     let bytes = bytes::read(&Fold::path_of(path)).ok()?;
     let (kept, calls): (KeptGrowing, Option<Calls>) = bytes::decode(FOLDED, &bytes).ok()?;
     let is_of = calls.as_ref().is_none_or(|calls| calls.may_be_of(trace));
-    is_of.then_some((kept.open(trace)?.surviving_loss(), calls))
+    is_of.then_some((kept.open(trace, true)?, calls))
 }
 
 /// What is known of a trace of which blocks were folded.

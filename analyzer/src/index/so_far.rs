@@ -23,7 +23,7 @@ pub(crate) fn load(trace: &Trace, path: &Path) -> Growing {
         let bytes = bytes::read(&Index::path_of(path)).ok()?;
         bytes::decode::<KeptGrowing>(SO_FAR, &bytes)
             .ok()?
-            .open(trace)
+            .open(trace, false)
     };
     let found = has_one(trace).then(kept).flatten();
     found.unwrap_or_else(|| Growing::new(trace, STRIDE))

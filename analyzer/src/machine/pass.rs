@@ -141,7 +141,7 @@ impl<K> PassAtRest<K> {
         kept.map(|(_, kept)| kept).for_each(change);
     }
 
-    /// The next blocks of a stream. Nothing is left out.
+    /// The next blocks of a stream, of which none is missing. Nothing is left out.
     pub(crate) fn go_on<O>(
         self,
         trace: &Trace,
@@ -153,9 +153,8 @@ impl<K> PassAtRest<K> {
     where
         O: Observer<Kept = K>,
     {
-        let behind = self.at.map_or((0, 0), |at| (at.number + 1, at.tick));
         let mut pass = Pass { scope, rest: self };
-        let mut events = Events::behind(trace, stream, blocks, behind, false);
+        let mut events = Events::part(trace, stream, blocks);
         while let Some(timed) = events.next() {
             pass.happen(numbered(trace, timed), events.number(), observer);
         }

@@ -33,6 +33,7 @@ pub(super) use super::booked::{
 };
 use super::clock::Ticks;
 use super::routes::{Route, Routes};
+use crate::figures::Caller;
 use crate::figures::contexts::HiddenFigures;
 use crate::scope::Scope;
 use crate::scope::called::Called;
@@ -86,7 +87,7 @@ pub(super) struct Entry {
 /// numbered after them, and goals after that ([`Callable`]).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numbers {
-    /// What stood for no predicate.
+    /// What stood for no predicate. The unknown one comes directly before it.
     begin: u32,
     /// So many predicates are new.
     by: u32,
@@ -97,8 +98,16 @@ impl Numbers {
     pub(super) fn callable(self, before: Callable) -> Callable {
         match before {
             NONE => NONE,
-            before if before >= self.begin => before + self.by,
+            before if before + 1 >= self.begin => before + self.by,
             before => before,
+        }
+    }
+
+    /// The same of what calls.
+    pub(super) fn caller(self, before: Caller) -> Caller {
+        match before {
+            Caller::Predicate(of) => Caller::Predicate(self.callable(of)),
+            other => other,
         }
     }
 }
@@ -416,8 +425,10 @@ impl Books {
         self.routes = Routes::default();
         for place in &mut self.places {
             place.predicate = numbers.callable(place.predicate);
+            place.center = numbers.callable(place.center);
             self.routes.add_place(place.predicate);
         }
+        self.find_places_again();
         self.arc_ids = ArcTable::default();
         for ((arc, usual), id) in self.arcs.iter_mut().zip(&mut self.usual).zip(0..) {
             arc.predicate = numbers.callable(arc.predicate);
@@ -428,6 +439,20 @@ impl Books {
             }
         }
         numbers
+    }
+
+    /// Makes the tables that find places, of the places.
+    fn find_places_again(&mut self) {
+        self.place_ids = FxHashMap::default();
+        self.center_ids = FxHashMap::default();
+        for (place, id) in self.places.iter().zip(0..) {
+            if place.above != NONE && place.row == id {
+                let below = key(place.above, place.predicate);
+                self.place_ids.insert(below, id);
+            } else if place.row != id {
+                self.center_ids.insert(key(place.row, place.center), id);
+            }
+        }
     }
 
     /// Takes over the books of whole streams, if nothing is booked here yet. Returns false if they

@@ -133,8 +133,9 @@ impl Encode for Growing {
 }
 
 impl KeptGrowing {
-    /// The replay of the beginning of a trace, ready to go on; `None` if it is not that.
-    pub(crate) fn open(self, trace: &Trace) -> Option<Growing> {
+    /// The replay of the beginning of a trace, ready to go on; `None` if it is not that. It may
+    /// [survive loss](Growing::surviving_loss).
+    pub(crate) fn open(self, trace: &Trace, survives_loss: bool) -> Option<Growing> {
         let scope = Scope::of(trace, &Default::default());
         if self.of != trace.file_id() || !self.names.are_in(trace, &scope) {
             return None;
@@ -148,7 +149,7 @@ impl KeptGrowing {
             joined: self.joined.open(&scope, predicates, sites)?,
             in_one_piece: false,
             is_doubtful: true,
-            survives_loss: false,
+            survives_loss,
             last: self.last,
         };
         growing.is_of(trace, &scope).then_some(growing)
@@ -174,6 +175,11 @@ impl Growing {
             survives_loss: false,
             last: Vec::new(),
         }
+    }
+
+    /// Whether events were lost in what was joined so far.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.joined.has_lost_any()
     }
 
     /// The same, for a recording whose events are folded: where some were lost it goes on, and
@@ -395,7 +401,7 @@ impl Growing {
         };
         self.of == trace.file_id()
             && self.names.are_in(trace, scope)
-            && self.joined.knows_all()
+            && (self.survives_loss || self.joined.knows_all())
             && self.last.iter().all(is_there)
     }
 

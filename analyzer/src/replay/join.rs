@@ -38,6 +38,17 @@ use GiveUp::Unusual;
 /// [`State::blame`] and [`State::held`].
 type BlameBefore = (Blame, Option<(u32, Blame)>);
 
+/// Pairs of a caller and a callee, as they are numbered now.
+fn renumbered<T>(
+    of: BTreeMap<(Caller, PredicateIndex), T>,
+    numbers: Numbers,
+) -> BTreeMap<(Caller, PredicateIndex), T> {
+    let pairs = of.into_iter();
+    pairs
+        .map(|((caller, callee), of)| ((numbers.caller(caller), numbers.callable(callee)), of))
+        .collect()
+}
+
 /// The books of the trace, and the stream that is being put together.
 #[derive(Debug, Clone)]
 pub(super) struct Join {
@@ -100,7 +111,10 @@ impl Join {
     /// Names were declared since ([`Books::renumber`]). No stream is in hand.
     pub(super) fn renumber(&mut self, scope: &Scope) -> Numbers {
         self.collectors = Arc::clone(&scope.collectors);
-        self.books.renumber(scope)
+        let numbers = self.books.renumber(scope);
+        self.backtracks = renumbered(std::mem::take(&mut self.backtracks), numbers);
+        self.cuts = renumbered(std::mem::take(&mut self.cuts), numbers);
+        numbers
     }
 
     /// What the next chunk, whose roots are these, has to know, and could not when it was replayed.

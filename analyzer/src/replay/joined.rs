@@ -292,6 +292,11 @@ impl Joined {
         open.or_else(|| self.lost.get(&id).map(|&(_, reached)| reached))
     }
 
+    /// Whether events were lost in any stream.
+    pub(super) fn has_lost_any(&self) -> bool {
+        !self.lost.is_empty() || self.streams.iter().any(|figures| figures.lost_events > 0)
+    }
+
     /// Whether a stream that has not ended lost events so far.
     pub(super) fn has_lost(&self, id: u32) -> bool {
         self.lost.contains_key(&id)

@@ -4,7 +4,7 @@ use bincode::enc::Encoder;
 use bincode::error::EncodeError;
 use bincode::{Decode, Encode};
 
-use super::{ArcId, Books, CallArc, Figures, NONE, Numbers, Place, Usual, UsualChains, key};
+use super::{ArcId, Books, CallArc, Figures, NONE, Numbers, Place, Usual, UsualChains};
 use crate::scope::Scope;
 use crate::trace::Callable;
 
@@ -48,15 +48,10 @@ impl KeptBooks {
             begin,
             ..Books::new(scope)
         };
-        for (place, id) in self.places.into_iter().zip(0..) {
-            if place.above != NONE && place.row == id {
-                let below = key(place.above, place.predicate);
-                books.place_ids.insert(below, id);
-            } else if place.row != id {
-                books.center_ids.insert(key(place.row, place.center), id);
-            }
+        for place in self.places {
             books.push_place(place);
         }
+        books.find_places_again();
         for (arc, id) in self.arcs.iter().zip(0..) {
             if arc.from != NONE {
                 books.arc_ids.insert(arc.from, arc.callable, id);
@@ -102,7 +97,7 @@ impl KeptBooks {
                 && (arc.figures == NONE || arc.figures < figures)
                 && (arc.chains == NONE || arc.chains < chains)
                 && (usual.predicate, usual.callable) == (arc.predicate, arc.callable)
-                && callee(arc.callable) == Some(arc.predicate)
+                && callee(arc.callable) == Some(numbers.callable(arc.predicate))
         };
         self.arcs.len() == self.usual.len()
             && places > 0

@@ -63,8 +63,9 @@ impl KeptJoined {
     ) -> Option<Joined> {
         let books = self.books.open(scope, predicates, sites)?;
         let mut pairs = self.backtracks.keys().chain(self.cuts.keys());
+        // The unknown predicate is numbered after the others.
         let known = |&(caller, callee): &(Caller, PredicateIndex)| {
-            callee < predicates && caller.predicate().is_none_or(|caller| caller < predicates)
+            callee <= predicates && caller.predicate().is_none_or(|caller| caller <= predicates)
         };
         let is_in_order = |figures: &StreamFigures| figures.first_tick <= figures.last_tick;
         let mut open = self.open.values();

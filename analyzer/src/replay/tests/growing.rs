@@ -189,10 +189,10 @@ pub(super) fn written(growing: &Growing) -> Vec<u8> {
     bincode::encode_to_vec(growing, config::standard()).unwrap()
 }
 
-pub(super) fn read_again(bytes: &[u8], trace: &Trace) -> Option<Growing> {
+pub(super) fn read_again(bytes: &[u8], trace: &Trace, survives_loss: bool) -> Option<Growing> {
     let config = config::standard().with_limit::<0x100_0000>();
     let (kept, _) = bincode::decode_from_slice::<KeptGrowing, _>(bytes, config).ok()?;
-    kept.open(trace)
+    kept.open(trace, survives_loss)
 }
 
 /// The active chain, and the choice stack without callers: those of boxes are not kept that are
@@ -238,7 +238,7 @@ proptest! {
         for (stream, events) in steps {
             recording.go_on(stream.index(script.streams.len()), events);
             if is_kept {
-                growing = read_again(&written(&growing), &recording.now()).unwrap();
+                growing = read_again(&written(&growing), &recording.now(), false).unwrap();
             }
             check(&mut growing, &recording.now())?;
         }
@@ -268,7 +268,7 @@ proptest! {
         for (stream, events) in steps {
             recording.go_on(stream.index(script.streams.len()), events);
             let now = recording.now();
-            growing = read_again(&written(&growing), &now).unwrap();
+            growing = read_again(&written(&growing), &now, false).unwrap();
             folded.extend(blocks_folded(&mut growing, &now, Some(&mut calls)));
         }
         let mut stream = 0;
@@ -288,7 +288,7 @@ proptest! {
             bytes[*offset..offset + size].fill(0);
         }
         let rest = trace(bytes);
-        let mut growing = read_again(&written(&growing), &rest).unwrap();
+        let mut growing = read_again(&written(&growing), &rest, false).unwrap();
         let grown = growing.go_on_alone(&rest, &ReplayOptions::default()).unwrap();
         let found = Profile { damage: Vec::new(), ..grown.profile };
         prop_assert_eq!(found, replay(&whole, &ReplayOptions::default()));
@@ -345,7 +345,7 @@ proptest! {
         }
         recording.go_on(0, 1500);
         let trace = recording.now();
-        if let Some(mut growing) = read_again(&bytes, &trace)
+        if let Some(mut growing) = read_again(&bytes, &trace, false)
             && let Ok(grown) = growing.go_on(&trace, &ReplayOptions::default())
         {
             prop_assert_eq!(laws::check(&grown.profile), []);

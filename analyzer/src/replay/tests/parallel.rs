@@ -156,27 +156,30 @@ proptest! {
 /// A trace of a long stream and some shorter ones, each of many blocks.
 pub(crate) fn long() -> impl Strategy<Value = Script> {
     let streams = prop::collection::vec(random::choices(6000), 1..4);
-    (1..9u32, streams).prop_map(|(predicates, streams)| {
-        let limits = Limits {
-            predicates,
-            dialect: Dialect::EveryRedo,
-            gaps: false,
-            sites: true,
-        };
-        let run = |choices: &Vec<_>| {
-            let mut events = random::run(choices, limits, 0);
-            files::later(&mut events);
-            events
-        };
-        Script {
-            dialect: Dialect::EveryRedo,
-            hidden: vec![false; predicates as usize],
-            centers: Vec::new(),
-            places: Vec::new(),
-            window: None,
-            streams: streams.iter().map(run).collect(),
-        }
-    })
+    (1..9u32, streams).prop_map(|(predicates, streams)| scripted(predicates, &streams))
+}
+
+/// Streams that run so, after all ticks that the recorder itself reads.
+pub(super) fn scripted(predicates: u32, streams: &[Vec<random::Choice>]) -> Script {
+    let limits = Limits {
+        predicates,
+        dialect: Dialect::EveryRedo,
+        gaps: false,
+        sites: true,
+    };
+    let run = |choices: &Vec<_>| {
+        let mut events = random::run(choices, limits, 0);
+        files::later(&mut events);
+        events
+    };
+    Script {
+        dialect: Dialect::EveryRedo,
+        hidden: vec![false; predicates as usize],
+        centers: Vec::new(),
+        places: Vec::new(),
+        window: None,
+        streams: streams.iter().map(run).collect(),
+    }
 }
 
 proptest! {
