@@ -79,8 +79,9 @@ pub struct App {
     sources: bool,
     /// Only letters of ASCII are drawn.
     ascii: bool,
-    /// The recording to compare with.
-    before: Option<PathBuf>,
+    /// The recordings to compare with, and further ones of what is shown.
+    before: Vec<PathBuf>,
+    beside: Vec<PathBuf>,
     /// The trace is still being recorded.
     follow: Option<Follow>,
     slowest_of: Option<SlowestOf>,
@@ -140,7 +141,8 @@ impl App {
             all: false,
             sources: true,
             ascii: false,
-            before: None,
+            before: Vec::new(),
+            beside: Vec::new(),
             follow: None,
             slowest_of: None,
             comparing: None,
@@ -171,10 +173,17 @@ impl App {
         self.ascii
     }
 
-    /// Compares with another recording.
+    /// Compares with another recording, or with several of one program.
     #[must_use]
-    pub fn compared_with(mut self, before: Option<PathBuf>) -> Self {
-        self.before = before;
+    pub fn compared_with(mut self, before: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.before = before.into_iter().collect();
+        self
+    }
+
+    /// The same with further recordings of what is shown.
+    #[must_use]
+    pub fn beside(mut self, others: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.beside = others.into_iter().collect();
         self
     }
 
@@ -234,7 +243,7 @@ impl App {
             Received::Value(analysis) => {
                 self.job = None;
                 let view = AnalysisView::new(Arc::new(analysis), self.sources)
-                    .compared_with(self.before.clone())
+                    .compared_with(&self.before, &self.beside)
                     .followed(self.follow.is_some());
                 self.set_analysis(&view);
                 self.return_to();
