@@ -71,6 +71,8 @@ pub(super) struct Events {
     part: Part,
     row: usize,
     took: Took,
+    /// By site: file and line of the goal, once they are shown.
+    places: Vec<String>,
     range: MarkedRange,
     /// Where the events were drawn, and the first one of them.
     area: Rect,
@@ -279,6 +281,7 @@ impl Screen for Events {
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let stream = self.reader.as_ref().map_or(0, |reader| reader.stream);
         self.took = Took::default();
+        self.places.clear();
         self.reason = None;
         if self.reader.is_none() && analysis.filters.window().is_none() {
             let program = Program::of(&analysis.trace, &analysis.profile.streams);
