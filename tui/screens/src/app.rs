@@ -7,6 +7,7 @@ mod dispatch;
 mod history;
 mod moments;
 mod reload;
+mod targets;
 
 use ratatui::crossterm::event::KeyEvent;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ use history::{History, Place};
 use moments::SlowestOf;
 use portmortem_analyzer::{Analysis, Filters, SoFar};
 use reload::Follow;
+pub(crate) use targets::Targets;
 
 /// What only the terminal can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,8 +95,8 @@ pub struct App {
     first_filter: Option<String>,
     /// The column where the mouse was pressed last, below the names of screens.
     pressed: Option<u16>,
-    /// Where the names of screens were drawn.
-    pub(crate) tabs: Vec<(std::ops::Range<u16>, usize)>,
+    /// What was drawn that can be clicked on, beside the screen.
+    pub(crate) targets: Targets,
 }
 
 #[derive(Debug)]
@@ -149,7 +151,7 @@ impl App {
             arriving: false,
             first_filter: None,
             pressed: None,
-            tabs: Vec::new(),
+            targets: Targets::default(),
         };
         app.analyse();
         app

@@ -4,7 +4,7 @@
 //! ([`search`]): a key waits for them [a moment](PATIENCE), which mostly is enough, and then goes on.
 
 mod asked;
-mod jumps;
+pub(super) mod jumps;
 mod list;
 pub(super) mod reader;
 mod reasons;
@@ -427,7 +427,12 @@ impl Screen for Events {
         match target {
             EventTarget::At { stream, number } => self.go_to_event(stream, number),
             EventTarget::FirstOf(predicate) => self.first_of(predicate),
+            EventTarget::Mark(text) => self.next_mark(text),
         }
+    }
+
+    fn show_time(&mut self, tick: u64) -> Effect {
+        self.go_to_time(tick)
     }
 
     fn predicate(&self) -> Option<PredicateIndex> {
