@@ -231,6 +231,44 @@ fn a_session() {
     tmux.is_back("0");
 }
 
+/// A terminal that cannot show screens gets none of their colours, and no mouse.
+#[test]
+fn a_terminal_that_is_too_simple_is_told_so() {
+    let tmux = Tmux::start(100, 30);
+    tmux.line("TERM=dumb \"$portmortem\" tui $TRACE");
+    tmux.waits_for("cannot show screens; use `portmortem report`, or set TERM");
+    tmux.is_back("2");
+}
+
+/// Where the locale has no other letters, none are drawn: on all screens, and over them.
+#[test]
+fn a_locale_of_ascii_gets_ascii() {
+    let tmux = Tmux::start(120, 36);
+    tmux.line("clear; LC_ALL=C \"$portmortem\" tui $TRACE");
+    tmux.waits_for("7 predicates");
+    for (key, there) in [
+        ("2", "[2 Predicate]"),
+        ("3", "[3 Call tree]"),
+        ("4", "[4 Backtracking]"),
+        ("5", "[5 Timeline]"),
+        ("6", "[6 Events]"),
+        ("7", "[7 Advice]"),
+        ("8", "[8 Flame graph]"),
+        ("9", "[9 Trace]"),
+        ("0", "[0 Changes]"),
+        ("?", " Help "),
+    ] {
+        tmux.keys(&[key]);
+        tmux.waits_for(there);
+        let screen = tmux.screen();
+        assert!(screen.is_ascii(), "{key}: {screen}");
+    }
+    tmux.keys(&["Escape"]);
+    tmux.waits_until("no help", |screen| !screen.contains(" Help "));
+    tmux.keys(&["q"]);
+    tmux.is_back("0");
+}
+
 /// Whatever the editor does, the screen is there again, and says what went wrong.
 #[test]
 fn the_source_is_opened_in_an_editor() {

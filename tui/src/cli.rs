@@ -213,13 +213,16 @@ Examples:
   portmortem tui run.pmt
   portmortem tui run.pmt --follow                     while it is being recorded
   portmortem tui after.pmt --before before.pmt        screen 0: what changed
+  portmortem tui b1.pmt,b2.pmt --before a1.pmt,a2.pmt the same with the noise of times
   portmortem tui run.pmt --filter 'fails > 1k and self > 1ms'
   portmortem tui run.pmt --hide 'maplist*' --theme light
 
 ? shows all keys. Colours: --theme, or NO_COLOR.")]
 pub(crate) struct TuiArgs {
-    /// The trace
-    pub(crate) trace: PathBuf,
+    /// The trace; further recordings of the same program, with commas between, are only compared
+    /// with --before
+    #[arg(value_name = "TRACE", value_parser = diff::recordings())]
+    pub(crate) trace: Recordings,
     /// Begin with this filter on the list of predicates: a word, ~regex, or a condition on its
     /// columns
     #[arg(long, value_name = "CONDITION")]
@@ -228,9 +231,10 @@ pub(crate) struct TuiArgs {
     /// ends
     #[arg(long)]
     pub(crate) follow: bool,
-    /// Another recording to compare with: screen 0 shows what changed since then
-    #[arg(long, value_name = "TRACE")]
-    pub(crate) before: Option<PathBuf>,
+    /// Another recording to compare with, or several with commas between: screen 0 shows what
+    /// changed since then
+    #[arg(long, value_name = "TRACE", value_parser = diff::recordings())]
+    pub(crate) before: Option<Recordings>,
     /// Which part of the trace to look at
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,

@@ -132,6 +132,35 @@ impl CallFigures {
         self.slowest.first().map(|call| call.ticks)
     }
 
+    /// How long the usual call took in ns: the middle one by time, of two the faster one. `ns` is
+    /// of ticks. Exact as far as the slowest calls are all calls, else at its place in its bin, as
+    /// if those there were spread evenly. `None` if none is timed.
+    #[must_use]
+    pub fn usual_ns(&self, ns: impl Fn(u64) -> u64) -> Option<u64> {
+        let calls = usize::try_from(self.timed).unwrap_or(usize::MAX);
+        if calls == self.slowest.len() {
+            return self.slowest.get(calls / 2).map(|call| ns(call.ticks));
+        }
+        let middle = self.timed.checked_sub(1)? / 2;
+        let mut before = 0;
+        for (bin, &calls) in self.histogram.iter().enumerate() {
+            if before + calls <= middle {
+                before += calls;
+                continue;
+            }
+            let begin = bin_begin_ns(bin);
+            let length = match bin + 1 {
+                BINS => begin,
+                next => bin_begin_ns(next) - begin,
+            };
+            // In the middle of its share of the bin.
+            let place = u128::from(2 * (middle - before) + 1) * u128::from(length);
+            let inside = place / u128::from(2 * calls);
+            return Some(begin + u64::try_from(inside).unwrap_or(length));
+        }
+        None
+    }
+
     /// How the time of a call changed with its ordinal.
     #[must_use]
     pub fn trend(&self) -> Trend {
@@ -171,5 +200,39 @@ impl CallFigures {
         }
         other.slowest.iter().for_each(|&call| self.keep(call));
         self.growth.merge(&other.growth);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_call_is_the_middle_one() {
+        let bins = Bins::by(|ticks| ticks);
+        assert_eq!(CallFigures::default().usual_ns(|ticks| ticks), None);
+        for calls in [1, 2, 3, 9, 10, 11, 12, 50, 1001] {
+            let mut figures = CallFigures::default();
+            let times = (0..calls).map(|call| 100 + call * call * 37 % 9000);
+            let mut times: Vec<u64> = times.collect();
+            for (event, &ticks) in (0..).zip(&times) {
+                let call = SlowCall {
+                    ticks,
+                    stream: 1,
+                    event,
+                    tick: event,
+                    caller: Caller::Root,
+                    site: None,
+                };
+                figures.time(call, &bins);
+            }
+            times.sort_unstable();
+            let middle = times[(times.len() - 1) / 2];
+            let usual = figures.usual_ns(|ticks| ticks).unwrap();
+            if times.len() <= SLOWEST {
+                assert_eq!(usual, middle, "{calls}");
+            }
+            assert_eq!(bins.place(usual), bins.place(middle), "{calls}");
+        }
     }
 }

@@ -234,6 +234,9 @@ pub struct StreamFigures {
     pub self_ticks: u64,
     /// The part of `self_ticks` in which the thread had no processor (boxes of `system:waiting/0`).
     pub waiting_ticks: u64,
+    /// The part of `self_ticks` that is work: waiting, loading, collections, stack shifts and
+    /// set-up are not in it.
+    pub work_ticks: u64,
     /// Ticks while no traced box was active: before, between and after them.
     pub untraced_ticks: u64,
     /// Ticks between pause and resume.

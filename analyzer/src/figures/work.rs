@@ -96,6 +96,8 @@ mod tests {
             }
             let work = Work::of(&analysis.trace, rows, predicates);
             assert_eq!(work.ticks, analysis.whole().work_ticks, "{name}");
+            let streams = profile.streams.iter().map(|stream| stream.work_ticks);
+            assert_eq!(work.ticks, streams.sum::<u64>(), "{name}");
             for (index, figures) in profile.predicates.iter().enumerate() {
                 assert_eq!(
                     work.predicates[index], figures.inclusive_work_ticks,

@@ -33,7 +33,7 @@ pub use exceptions::{Thrown, failure_into, thrown};
 pub use explanation::{Explainer, Explanation};
 pub use history::BoxHistory;
 use join::Join;
-pub use nearby::durations;
+pub use nearby::{Lasted, durations, still_open};
 use piece::{Reading, Row};
 use rayon::prelude::*;
 

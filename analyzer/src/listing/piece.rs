@@ -31,6 +31,8 @@ pub(super) struct Reading<'t> {
     /// The first event after it.
     until: u64,
     is_over: bool,
+    /// The stream has no further event.
+    at_end: bool,
 }
 
 /// An event that may be listed.
@@ -116,7 +118,14 @@ impl<'t> Reading<'t> {
             ),
             until: events.end,
             is_over: false,
+            at_end: false,
         }
+    }
+
+    /// The tick of the last event, with pauses since the beginning left out, if the stream has no
+    /// further one.
+    pub(super) fn end_of_stream(&self) -> Option<u64> {
+        self.at_end.then(|| self.walk.now())
     }
 
     /// Whether all of it was read.
@@ -135,6 +144,7 @@ impl<'t> Reading<'t> {
             walk: self.walk.clone(),
             until: u64::MAX,
             is_over: false,
+            at_end: false,
         }
     }
 
@@ -153,7 +163,7 @@ impl<'t> Reading<'t> {
             let height = self.walk.active().height();
             let mut keeper = ActivationKeeper::default();
             let Some(step) = self.walk.next(&mut keeper) else {
-                self.is_over = true;
+                (self.is_over, self.at_end) = (true, true);
                 break;
             };
             let entered = self.walk.active().height().saturating_sub(height);

@@ -228,6 +228,7 @@ impl<'c> Chunk<'c> {
             untraced_ticks: untraced,
             paused_ticks: self.paused_ticks,
             waiting_ticks: self.books.waited().wrapping_sub(self.waited_before),
+            work_ticks: self.now.work().wrapping_sub(untraced),
             gap_ticks: self.gap_ticks,
             lost_events: self.lost_events,
             max_depth: self.max_depth.unsigned_abs(),

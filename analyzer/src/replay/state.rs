@@ -262,6 +262,7 @@ impl State {
             untraced_ticks: untraced,
             paused_ticks: self.paused_ticks,
             waiting_ticks: self.waited(waited),
+            work_ticks: self.now.work().wrapping_sub(untraced),
             max_depth: self.max_depth.unsigned_abs(),
             max_choices: self.max_height.unsigned_abs(),
             ..StreamFigures::default()

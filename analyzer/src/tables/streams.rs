@@ -30,6 +30,9 @@ rows! {
         "lost" Count lost_events: u64 = s.figures.lost_events;
         /// Time while a traced box was active, in ns.
         "traced" Clock self_ns: u64 = s.tables.ns(s.figures.self_ticks);
+        /// Part of `self_ns` that is work: waiting, loading, collections, stack shifts and set-up
+        /// are not in it.
+        "work" Clock work_ns: u64 = s.tables.ns(s.figures.work_ticks);
         /// Part of `self_ns` in which the thread had no processor: it waited for a mutex, a queue,
         /// input, a sleep, or the scheduler.
         "waiting" Clock waiting_ns: u64 = s.tables.ns(s.figures.waiting_ticks);

@@ -97,7 +97,7 @@ fn columns_are_those_of_the_interface() {
         (Table::Cycles, "trace cycle predicate"),
         (
             Table::Streams,
-            "trace stream kind name events first_ns last_ns lost_events self_ns waiting_ns untraced_ns paused_ns gap_ns \
+            "trace stream kind name events first_ns last_ns lost_events self_ns work_ns waiting_ns untraced_ns paused_ns gap_ns \
              max_depth max_choices",
         ),
         (

@@ -102,6 +102,15 @@ impl StreamInfo {
             .map_or(StreamKind::Thread, |begin| begin.kind)
     }
 
+    /// What it is, in a word.
+    #[must_use]
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind() {
+            StreamKind::Thread => "thread",
+            StreamKind::Engine => "engine",
+        }
+    }
+
     /// Its name in the engine, empty if the announcement was lost.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -113,10 +122,7 @@ impl StreamInfo {
     /// `stream 1 (main)`, `stream 2 (thread 5)`, `stream 3 (engine 1)`.
     #[must_use]
     pub fn title(&self) -> String {
-        let kind = match self.kind() {
-            StreamKind::Thread => "thread",
-            StreamKind::Engine => "engine",
-        };
+        let kind = self.kind_name();
         let name = names::printable(self.name());
         let is_number = name.chars().all(|c| c.is_ascii_digit());
         match (self.kind(), is_number) {

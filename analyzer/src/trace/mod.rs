@@ -355,6 +355,15 @@ impl Trace {
         self.directory.texts.get(&id).map(String::as_str)
     }
 
+    /// The texts of marks with their ids, in the order of these.
+    #[must_use]
+    pub fn marks(&self) -> Vec<(u32, &str)> {
+        let texts = self.directory.texts.iter();
+        let mut marks: Vec<(u32, &str)> = texts.map(|(id, text)| (*id, text.as_str())).collect();
+        marks.sort_unstable();
+        marks
+    }
+
     /// All texts that events refer to, in any order.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.directory.texts.values().map(String::as_str)

@@ -30,8 +30,9 @@ pub struct AnalysisView {
     net: bool,
     /// Source files may be read, to be shown.
     pub(crate) sources: bool,
-    /// The recording that this one is compared with.
-    pub(crate) before: Option<PathBuf>,
+    /// The recordings that this one is compared with, and further ones of the same program.
+    pub(crate) before: Arc<[PathBuf]>,
+    pub(crate) beside: Arc<[PathBuf]>,
     /// The trace is followed while it is being recorded.
     followed: bool,
     /// Times of single calls, while they are being found.
@@ -66,7 +67,8 @@ impl AnalysisView {
             net: false,
             all: false,
             sources,
-            before: None,
+            before: Arc::default(),
+            beside: Arc::default(),
             followed: false,
             calls: Arc::default(),
             findings: Arc::default(),
@@ -84,10 +86,14 @@ impl AnalysisView {
         self.followed && self.trace.end().is_none()
     }
 
-    /// The same, to be compared with another recording.
+    /// The same, to be compared with other recordings; `beside` are further ones of its own side.
     #[must_use]
-    pub fn compared_with(self, before: Option<PathBuf>) -> Self {
-        Self { before, ..self }
+    pub fn compared_with(self, before: &[PathBuf], beside: &[PathBuf]) -> Self {
+        Self {
+            before: before.into(),
+            beside: beside.into(),
+            ..self
+        }
     }
 
     /// The same with times without the recorder's own, or as recorded.

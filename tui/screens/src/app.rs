@@ -7,6 +7,7 @@ mod dispatch;
 mod history;
 mod moments;
 mod reload;
+mod targets;
 
 use ratatui::crossterm::event::KeyEvent;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ use history::{History, Place};
 use moments::SlowestOf;
 use portmortem_analyzer::{Analysis, Filters, SoFar};
 use reload::Follow;
+pub(crate) use targets::Targets;
 
 /// What only the terminal can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,8 +81,9 @@ pub struct App {
     sources: bool,
     /// Only letters of ASCII are drawn.
     ascii: bool,
-    /// The recording to compare with.
-    before: Option<PathBuf>,
+    /// The recordings to compare with, and further ones of what is shown.
+    before: Vec<PathBuf>,
+    beside: Vec<PathBuf>,
     /// The trace is still being recorded.
     follow: Option<Follow>,
     slowest_of: Option<SlowestOf>,
@@ -92,8 +95,8 @@ pub struct App {
     first_filter: Option<String>,
     /// The column where the mouse was pressed last, below the names of screens.
     pressed: Option<u16>,
-    /// Where the names of screens were drawn.
-    pub(crate) tabs: Vec<(std::ops::Range<u16>, usize)>,
+    /// What was drawn that can be clicked on, beside the screen.
+    pub(crate) targets: Targets,
 }
 
 #[derive(Debug)]
@@ -140,14 +143,15 @@ impl App {
             all: false,
             sources: true,
             ascii: false,
-            before: None,
+            before: Vec::new(),
+            beside: Vec::new(),
             follow: None,
             slowest_of: None,
             comparing: None,
             arriving: false,
             first_filter: None,
             pressed: None,
-            tabs: Vec::new(),
+            targets: Targets::default(),
         };
         app.analyse();
         app
@@ -171,10 +175,17 @@ impl App {
         self.ascii
     }
 
-    /// Compares with another recording.
+    /// Compares with another recording, or with several of one program.
     #[must_use]
-    pub fn compared_with(mut self, before: Option<PathBuf>) -> Self {
-        self.before = before;
+    pub fn compared_with(mut self, before: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.before = before.into_iter().collect();
+        self
+    }
+
+    /// The same with further recordings of what is shown.
+    #[must_use]
+    pub fn beside(mut self, others: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.beside = others.into_iter().collect();
         self
     }
 
@@ -234,7 +245,7 @@ impl App {
             Received::Value(analysis) => {
                 self.job = None;
                 let view = AnalysisView::new(Arc::new(analysis), self.sources)
-                    .compared_with(self.before.clone())
+                    .compared_with(&self.before, &self.beside)
                     .followed(self.follow.is_some());
                 self.set_analysis(&view);
                 self.return_to();

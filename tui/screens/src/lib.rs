@@ -74,8 +74,10 @@ pub struct Options {
     pub filters: Filters,
     /// A filter to begin with, on the first screen.
     pub filter: Option<String>,
-    /// A recording to compare with.
-    pub before: Option<PathBuf>,
+    /// Recordings to compare with, of one program.
+    pub before: Vec<PathBuf>,
+    /// Further recordings of what is shown, which are only compared.
+    pub beside: Vec<PathBuf>,
     /// Read the trace again and again while it is being recorded.
     pub follow: bool,
 }
@@ -98,6 +100,7 @@ pub enum RunError {
 pub fn run(trace: Trace, path: &Path, options: Options) -> Result<Option<i32>, RunError> {
     let mut app = App::new(trace, path, options.theme, options.filters)
         .compared_with(options.before)
+        .beside(options.beside)
         .in_ascii(options.ascii)
         .following(options.follow);
     if let Some(filter) = options.filter {

@@ -10,6 +10,7 @@ mod support;
 
 use portmortem_analyzer::Filters;
 use portmortem_analyzer::trace::Trace;
+use portmortem_screens::app::Request;
 use portmortem_screens::{App, ThemeName};
 use support::{keys, made, picture, sample, text, watchdog};
 
@@ -107,6 +108,45 @@ fn why_one_call_took_so_long() {
 }
 
 #[test]
+fn which_calls_of_all_were_slow() {
+    let mut app = support::app("scan.pmt", ThemeName::Dark);
+    let shown = after(&mut app, "t t");
+    assert!(shown.contains("[slow calls]"), "{shown}");
+    for heading in ["took ", "× usual", "of calls", " at "] {
+        assert!(shown.contains(heading), "{heading}: {shown}");
+    }
+    let copied = |app: &mut App| {
+        app.requests();
+        keys(app, "Y");
+        let Some(Request::Copy(rows)) = app.requests().pop() else {
+            panic!("nothing was copied");
+        };
+        rows
+    };
+    let took = |rows: &str| -> Vec<u64> {
+        let rows = rows.lines().skip(1);
+        rows.map(|row| row.split(',').next().unwrap().parse().unwrap())
+            .collect()
+    };
+    let work = copied(&mut app);
+    let slowest = took(&work);
+    assert!(
+        slowest.is_sorted_by(|a, b| a >= b) && slowest.len() > 20,
+        "{work}"
+    );
+    // What is no work is not among them unless all is shown.
+    assert!(!work.contains("waiting/0"), "{work}");
+    // By how many times as long as the usual call: one key.
+    let shown = after(&mut app, ">");
+    assert!(shown.contains("× usual▼"), "{shown}");
+    // Enter shows the call.
+    let shown = after(&mut app, "enter");
+    assert!(shown.contains("[6 Events]"), "{shown}");
+    keys(&mut app, "esc w");
+    assert!(copied(&mut app).contains("waiting/0"));
+}
+
+#[test]
 fn which_thread_waits_for_which() {
     let shown = after(&mut shop(), "7 down");
     assert!(
@@ -160,7 +200,7 @@ fn a_large_program_answers_too() {
     for (typed, said) in [
         ("1", "hottest path"),
         ("t", "large.pl"),
-        ("t enter", "[2 Predicate]"),
+        ("t t enter", "[2 Predicate]"),
         ("4", "who fails into whom"),
         ("4 t", "never used"),
         (": :1.2ms enter", "[5 Timeline]"),

@@ -59,4 +59,40 @@ fn wide_terminals_show_times_of_calls_and_lines() {
         assert!(!narrow.contains(heading), "{narrow}");
         assert!(wide.contains(heading), "{wide}");
     }
+    // Also where names are very long.
+    let mut app = self::app();
+    let wide = shown(&mut app, "1", (200, 60));
+    for heading in ["mean ms", "max ms", ".pl:"] {
+        assert!(wide.contains(heading), "{wide}");
+    }
+}
+
+/// They say how boxes end and which goals called them, and which goal fails.
+#[test]
+fn wide_terminals_show_ends_and_goals_of_events_and_clauses_of_failures() {
+    let mut app = app();
+    let narrow = shown(&mut app, "6", (120, 36));
+    let wide = shown(&mut app, "", (200, 60));
+    assert!(
+        wide.contains(" ends ") && wide.contains(" goal at "),
+        "{wide}"
+    );
+    assert!(
+        !narrow.contains(" ends ") && !narrow.contains(" goal at "),
+        "{narrow}"
+    );
+    let rows: Vec<&str> = wide.lines().skip(4).collect();
+    // The first call ends by an exit, and no goal of a clause made it.
+    assert!(rows[0].contains("call        exit "), "{wide}");
+    let row = rows.iter().find(|row| row.contains("call        fail"));
+    assert!(row.is_some_and(|row| row.contains(".pl:")), "{wide}");
+    let narrow = shown(&mut app, "4", (120, 36));
+    let wide = shown(&mut app, "", (200, 60));
+    assert!(
+        wide.contains(" clause ") && wide.contains(" #1.2 "),
+        "{wide}"
+    );
+    assert!(!narrow.contains(" clause "), "{narrow}");
+    let wide = shown(&mut app, "t", (200, 60));
+    assert!(wide.contains(".pl:"), "{wide}");
 }

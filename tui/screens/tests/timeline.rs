@@ -1,9 +1,17 @@
 //! What a user does on the timeline, step by step, of a trace with threads, failures, pauses and exceptions.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "in a test a panic is a failure with its place"
+)]
+
 mod support;
 
+use portmortem_analyzer::Filters;
+use portmortem_analyzer::trace::Trace;
+use portmortem_screens::app::Request;
 use portmortem_screens::{App, ThemeName};
-use support::{app, keys, picture, text};
+use support::{app, keys, made, picture, text, watchdog};
 
 /// The range is shown on one line of its own, until it is taken away.
 #[test]
@@ -73,4 +81,106 @@ fn a_session() {
         let picture = text(&picture(&mut app, 80, 30));
         insta::assert_snapshot!(format!("timeline_{name}"), picture);
     }
+}
+
+fn many() -> App {
+    let path = made::program();
+    watchdog::begin("large.pmt");
+    let trace = Trace::open(&path).unwrap();
+    let app = App::new(trace, &path, ThemeName::Dark, Filters::default());
+    let mut app = app.without_sources();
+    app.wait();
+    app
+}
+
+/// The picture when all of it was read.
+fn whole(app: &mut App, typed: &str, width: u16, height: u16) -> String {
+    keys(app, typed);
+    picture(app, width, height);
+    app.wait();
+    text(&picture(app, width, height))
+}
+
+#[test]
+fn many_streams_are_a_line_each_most_work_first() {
+    let mut app = many();
+    keys(&mut app, "9 t");
+    keys(&mut app, "Y");
+    let Some(Request::Copy(streams)) = app.requests().pop() else {
+        panic!("nothing was copied");
+    };
+    let (heads, rows) = streams.split_once('\n').unwrap();
+    let place = |name| heads.split(',').position(|head| head == name).unwrap();
+    let (work, name) = (place("work_ns"), place("name"));
+    let mut rows: Vec<(u64, String)> = rows
+        .lines()
+        .map(|row| {
+            let cells: Vec<&str> = row.split(',').collect();
+            (cells[work].parse().unwrap(), cells[name].to_owned())
+        })
+        .collect();
+    rows.sort_by_key(|(work, _)| std::cmp::Reverse(*work));
+    let shown = whole(&mut app, "1 5", 120, 40);
+    for (line, (_, name)) in shown.lines().skip(4).zip(&rows) {
+        let begin: String = line.chars().take(12).collect();
+        assert!(begin.contains(&**name), "{name}: {line}");
+    }
+    let heads = shown.lines().nth(3).unwrap();
+    assert!(heads.ends_with("  work waits"), "{shown}");
+    // Where not all have room, the others are counted, and the cursor leads to them.
+    let shown = whole(&mut app, "", 80, 18);
+    let more = shown.lines().find(|line| line.contains(" more streams"));
+    let more = more.unwrap_or_else(|| panic!("{shown}"));
+    let more: usize = more
+        .trim_start_matches([' ', '…'])
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let listed = shown
+        .lines()
+        .filter(|line| line.contains("worker") || line.contains("main"));
+    assert_eq!(listed.count() + more, rows.len(), "{shown}");
+    let down = "down ".repeat(rows.len());
+    let shown = whole(&mut app, &down, 80, 18);
+    let (_, last) = rows.last().unwrap();
+    assert!(shown.contains(&format!("▶{last} ")), "{shown}");
+    // One in full, and back.
+    let shown = whole(&mut app, "space", 80, 30);
+    assert!(
+        shown.contains("redos↶") && shown.contains(&**last),
+        "{shown}"
+    );
+    let shown = whole(&mut app, "space", 80, 30);
+    assert!(!shown.contains("redos↶"), "{shown}");
+}
+
+#[test]
+fn times_of_the_ruler_are_since_the_edge_or_since_the_beginning() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, "5 home");
+    let ruler = |app: &mut App| {
+        let shown = text(&picture(app, 120, 30));
+        shown.lines().nth(3).unwrap().to_owned()
+    };
+    let relative = ruler(&mut app);
+    assert!(
+        relative.contains("▏+") && relative.matches(" s").count() == 1,
+        "{relative}"
+    );
+    keys(&mut app, "a");
+    let absolute = ruler(&mut app);
+    assert!(
+        !absolute.contains('+') && absolute.matches(" s").count() > 3,
+        "{absolute}"
+    );
+    // They grow, and are those of the cursor as it goes there.
+    let times = absolute.split(['▏', '▼']).skip(1);
+    let times: Vec<f64> = times
+        .map(|time| time.split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(times.is_sorted() && times.len() > 3, "{absolute}");
+    keys(&mut app, "a");
+    assert_eq!(ruler(&mut app), relative);
 }

@@ -51,7 +51,7 @@ pub(crate) struct DiffArgs {
 pub(crate) struct Recordings(pub(crate) Vec<PathBuf>);
 
 /// Paths with commas between. A file whose name has commas is itself.
-fn recordings() -> impl TypedValueParser<Value = Recordings> {
+pub(super) fn recordings() -> impl TypedValueParser<Value = Recordings> {
     PathBufValueParser::new().map(|path| {
         let parts = path.as_os_str().as_bytes().split(|&byte| byte == b',');
         let parts = parts.map(|part| PathBuf::from(OsStr::from_bytes(part)));

@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::{Options, ThemeName};
 
@@ -30,9 +30,13 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
         )?;
         return Ok(ExitCode::from(USAGE));
     }
-    let trace = Trace::open(&args.trace)?;
-    if let Some(before) = &args.before {
-        Trace::open(before)?;
+    let Some((path, beside)) = args.trace.0.split_first() else {
+        bail!("no trace is named");
+    };
+    let trace = Trace::open(path)?;
+    let before = args.before.as_ref().map_or(&[][..], |before| &before.0);
+    for other in beside.iter().chain(before) {
+        Trace::open(other)?;
     }
     let options = Options {
         theme: theme(args.colours, |name| env::var(name).ok()),
@@ -40,10 +44,11 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
         mouse: !args.no_mouse,
         filters: scope::filters(&args.scope, &trace)?,
         filter: args.filter.clone(),
-        before: args.before.clone(),
+        before: before.to_vec(),
+        beside: beside.to_vec(),
         follow: args.follow,
     };
-    let signal = portmortem_screens::run(trace, &args.trace, options)?;
+    let signal = portmortem_screens::run(trace, path, options)?;
     if let Some(signal) = signal {
         // The terminal is as it was: end as if the signal had never been caught.
         signal_hook::low_level::emulate_default_handler(signal)?;

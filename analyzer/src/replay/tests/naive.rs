@@ -304,12 +304,12 @@ impl<'f> Stream<'f> {
             add(&mut self.figures.context(&spot.0).hidden);
             add(&mut self.figures.center_of(&spot).hidden);
         }
-        let is_waiting = self.figures.kind(innermost) == BoxKind::Waiting;
-        self.stream.waiting_ticks += ticks * u64::from(is_waiting);
-        let is_work = self.figures.kind(innermost).is_work();
+        let kind = self.figures.kind(innermost);
+        self.stream.waiting_ticks += ticks * u64::from(kind == BoxKind::Waiting);
+        self.stream.work_ticks += ticks * u64::from(kind.is_work());
         let passed = Passed {
             ticks,
-            work: if is_work { ticks } else { 0 },
+            work: if kind.is_work() { ticks } else { 0 },
         };
         self.work.push(passed.work);
         self.passed.push(passed.work);

@@ -4,6 +4,7 @@ use portmortem_analyzer::scope::filters::window_text;
 use portmortem_analyzer::{Filter, Window};
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 
+use super::targets::Target;
 use super::{App, Request};
 use crate::keys::{self, Action, Meaning};
 use crate::overlay::{Answer, Choice, Chooser, Offered, Overlay, Palette, Prompt, Question};
@@ -272,6 +273,7 @@ impl App {
             here: self.offered(),
             elsewhere: self.offered_elsewhere(),
             stream: stream_title(streams.get(self.stream())),
+            moments: self.moments_are_shown(),
         }
     }
 
@@ -290,6 +292,7 @@ impl App {
                 self.go_to_event(EventTarget::At { stream, number });
             }
             Choice::Time(ns) => self.go_to_time(ns),
+            Choice::Mark(text) => self.go_to_mark(text),
             Choice::Stream(stream) => self.go_to_stream(stream),
             Choice::Predicate(predicate) => self.open(predicate),
         }
@@ -353,13 +356,18 @@ impl App {
         if self.overlay.is_some() {
             return;
         }
-        if y == 0 {
-            let hit = self.tabs.iter().find(|(cells, _)| cells.contains(&x));
-            if let Some(&(_, at)) = hit {
-                self.turn_to(at, false);
+        match self.targets.at(x, y) {
+            Some(Target::Screen(at)) => self.turn_to(at, false),
+            Some(Target::Back(steps)) => (0..steps).for_each(|_| self.undo()),
+            Some(Target::Key(name)) => {
+                // As a key it waits for what the screen makes.
+                if let Some(key) = keys::key(name) {
+                    self.key(&key);
+                }
             }
-        } else if self.shown_mut().click(x, y) {
-            self.act(self.shown().enter());
+            Some(Target::Nothing) => {}
+            None if self.shown_mut().click(x, y) => self.act(self.shown().enter()),
+            None => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use super::App;
 use super::history::Place;
 use crate::keys::Action;
-use crate::screens::{Effect, EventTarget, SCREENS, ScreenId, calls_lost, slowest_call};
+use crate::screens::{Effect, EventTarget, SCREENS, Screen, ScreenId, calls_lost, slowest_call};
 use crate::wanted_calls::{Answer, Wanted};
 
 /// A predicate whose slowest call is shown, or compared, as soon as it is known.
@@ -77,10 +77,36 @@ impl App {
         self.show_event_on(ScreenId::Timeline, target);
     }
 
+    /// The screen of moments: that of events if it is shown, else the timeline.
+    fn of_moments(&self) -> ScreenId {
+        match self.screen() {
+            ScreenId::Events => ScreenId::Events,
+            _ => ScreenId::Timeline,
+        }
+    }
+
+    /// What it is called where a moment is to be shown on it.
+    pub(super) fn moments_are_shown(&self) -> &'static str {
+        match self.of_moments() {
+            ScreenId::Events => "among the events",
+            _ => "on the timeline",
+        }
+    }
+
+    /// Shows a mark with the text of this id; Esc comes back.
+    pub(super) fn go_to_mark(&mut self, text: u32) {
+        self.show_event_on(self.of_moments(), EventTarget::Mark(text));
+    }
+
     fn show_event_on(&mut self, screen: ScreenId, target: EventTarget) {
+        self.show_on(screen, |screen| screen.show_event(target));
+    }
+
+    /// Shows a screen, where something is to be gone to.
+    fn show_on(&mut self, screen: ScreenId, go: impl FnOnce(&mut dyn Screen) -> Effect) {
         let (from, before) = (self.shown, self.here());
         self.show(screen);
-        let effect = self.shown_mut().show_event(target);
+        let effect = go(self.shown_mut());
         let moved = effect == Effect::Step;
         if self.shown != from || moved {
             self.step_from(before);
@@ -92,19 +118,10 @@ impl App {
         }
     }
 
-    /// Shows a moment on the timeline, in nanoseconds since the beginning; Esc comes back.
+    /// Shows a moment, in nanoseconds since the beginning; Esc comes back.
     pub(super) fn go_to_time(&mut self, ns: u64) {
-        let (from, before) = (self.shown, self.here());
         let tick = self.trace.clock().tick_at_ns(ns);
-        self.show(ScreenId::Timeline);
-        let effect = self.shown_mut().show_time(tick);
-        let moved = effect == Effect::Step;
-        if self.shown != from || moved {
-            self.step_from(before);
-        }
-        if !moved {
-            self.effect(effect, self.here());
-        }
+        self.show_on(self.of_moments(), |screen| screen.show_time(tick));
     }
 
     /// What a thread of the screen found; `before`: where the user was until then.

@@ -3,6 +3,7 @@
 
 mod against;
 mod chooser;
+mod glossary;
 mod palette;
 mod prompt;
 
@@ -12,6 +13,7 @@ use crate::screens::Screen;
 
 pub use against::Against;
 pub use chooser::Chooser;
+pub use glossary::{GLOSSARY, Word};
 pub use palette::{Choice, Offered, Palette, PaletteLine};
 pub use prompt::{Prompt, Question};
 

@@ -2,15 +2,18 @@
 //!
 //! Typing searches actions, those of other screens, too, predicates and streams; a number is that
 //! of an event, and a number with a unit a time. Enter does what the cursor is on. So it is help,
-//! too.
+//! too: screens come first, and words and signs are explained ([`GLOSSARY`]).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use portmortem_analyzer::scope::duration::parse_ns;
 use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::printable;
 use ratatui::crossterm::event::KeyEvent;
 use tui_input::Input;
 
+use super::glossary::GLOSSARY;
 use super::{Answer, prompt};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding};
@@ -21,6 +24,15 @@ const MOST_PREDICATES: usize = 50;
 /// Nor more streams.
 const MOST_STREAMS: usize = 20;
 
+/// Nor more marks.
+const MOST_MARKS: usize = 50;
+
+/// What may be typed before the text of a mark.
+const MARK: &str = "mark";
+
+/// Cells of a line that explains a word.
+const ABOUT: usize = 56;
+
 /// What can be done, and where.
 #[derive(Debug, Default)]
 pub struct Offered {
@@ -30,6 +42,8 @@ pub struct Offered {
     pub elsewhere: Vec<(usize, String, Vec<Binding>)>,
     /// The stream that numbers of events are of.
     pub stream: String,
+    /// Where times and marks are shown.
+    pub moments: &'static str,
 }
 
 /// The palette of the screen below.
@@ -53,10 +67,14 @@ pub enum PaletteLine {
     Heading(String),
     /// Keys, and what they do.
     Keys(String, &'static str, Choice),
+    /// A word and the first line of what it means; a line that goes on has no word.
+    Word(&'static str, String),
     /// An event of the stream that is looked at, by its number.
     Event(u64),
     /// A moment, in nanoseconds since the beginning.
     Time(u64),
+    /// A mark that the program set: the id of its text, and that.
+    Mark(u32, String),
     /// A stream to go to, by its place in the trace.
     Stream(usize, String),
     /// A predicate to go to.
@@ -74,6 +92,8 @@ pub enum Choice {
     Event(u64),
     /// Show this moment, in nanoseconds since the beginning.
     Time(u64),
+    /// Show the next mark with the text of this id.
+    Mark(u32),
     /// Show the stream at this place on the timeline.
     Stream(usize),
     /// Show this predicate.
@@ -139,6 +159,12 @@ impl Palette {
         &self.offered.stream
     }
 
+    /// Where times and marks are shown.
+    #[must_use]
+    pub fn moments(&self) -> &'static str {
+        self.offered.moments
+    }
+
     /// The name of a predicate, as it is printed.
     #[must_use]
     pub fn name(&self, predicate: PredicateIndex) -> &str {
@@ -149,11 +175,32 @@ impl Palette {
     fn find(&mut self) {
         let wanted = self.search.value().trim().to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&wanted);
-        let mut lines = Vec::new();
-        lines.extend(number(&wanted).map(PaletteLine::Event));
+        let here = &self.offered.here;
+        let screens: Vec<Binding> = here
+            .iter()
+            .flat_map(|(_, table)| table)
+            .filter(|of| matches!(of.action, Action::Show(_)))
+            .copied()
+            .collect();
+        let act = |of: &Binding| Choice::Act(of.action);
+        let mut lines = section("Screens", &screens, &has, act);
+        // A digit is that of a screen first.
+        let is_screen = screens.iter().any(|of| of.keys.contains(&&*wanted));
+        if let Some(number) = number(&wanted) {
+            let at = if is_screen { lines.len() } else { 0 };
+            lines.insert(at, PaletteLine::Event(number));
+        }
         lines.extend(moment(&wanted).map(PaletteLine::Time));
-        for (heading, table) in &self.offered.here {
-            lines.extend(section(heading, table, &has, |of| Choice::Act(of.action)));
+        if !wanted.is_empty() {
+            lines.extend(self.marks(&wanted));
+            lines.extend(words(&wanted));
+        }
+        for (heading, table) in here {
+            let others = table
+                .iter()
+                .filter(|of| !screens.iter().any(|screen| screen.keys == of.keys));
+            let others: Vec<Binding> = others.copied().collect();
+            lines.extend(section(heading, &others, &has, act));
         }
         if !wanted.is_empty() {
             let found = self.predicates.iter().copied();
@@ -172,12 +219,34 @@ impl Palette {
                 lines.extend(section(heading, table, &has, press));
             }
         }
+        if wanted.is_empty() {
+            lines.extend(words(""));
+        }
         self.lines = lines;
         self.first = 0;
-        self.cursor = None;
-        if !wanted.is_empty() {
-            self.step(true);
+        let mut lines = self.lines.iter();
+        let first = lines.position(PaletteLine::can_be_chosen);
+        self.cursor = first.filter(|_| !wanted.is_empty());
+    }
+
+    /// The marks that a text asks for by their own, with `mark` before that or not, below their
+    /// heading.
+    fn marks(&self, wanted: &str) -> Vec<PaletteLine> {
+        let Some(analysis) = &self.analysis else {
+            return Vec::new();
+        };
+        let text_of = wanted.strip_prefix(MARK).map_or(wanted, str::trim_start);
+        let marks = analysis.trace.marks().into_iter();
+        let found = marks.filter(|(_, text)| text.to_lowercase().contains(text_of));
+        let mut texts = BTreeSet::new();
+        let found = found.filter(|(_, text)| texts.insert(*text));
+        let found = found.take(MOST_MARKS);
+        let mut lines = vec![PaletteLine::Heading(format!("Marks, {}", self.moments()))];
+        lines.extend(found.map(|(id, text)| PaletteLine::Mark(id, printable(text))));
+        if lines.len() == 1 {
+            lines.clear();
         }
+        lines
     }
 
     /// The streams whose names have what is searched for, below their heading.
@@ -197,7 +266,7 @@ impl Palette {
         lines
     }
 
-    /// To the next line that can be chosen, or the one before.
+    /// To the next line that is no heading, or the one before.
     fn step(&mut self, forward: bool) {
         let can = |&at: &usize| !matches!(self.lines[at], PaletteLine::Heading(_));
         let found = match (self.cursor, forward) {
@@ -210,10 +279,11 @@ impl Palette {
 
     fn choice(&self) -> Option<Choice> {
         Some(match self.lines.get(self.cursor?)? {
-            PaletteLine::Heading(_) => return None,
+            PaletteLine::Heading(_) | PaletteLine::Word(..) => return None,
             PaletteLine::Keys(_, _, choice) => *choice,
             PaletteLine::Event(number) => Choice::Event(*number),
             PaletteLine::Time(ns) => Choice::Time(*ns),
+            PaletteLine::Mark(id, _) => Choice::Mark(*id),
             PaletteLine::Stream(at, _) => Choice::Stream(*at),
             PaletteLine::Predicate(index) => Choice::Predicate(*index),
         })
@@ -223,7 +293,15 @@ impl Palette {
         let nothing_typed = self.search.value().is_empty();
         match name {
             "esc" | "f1" => return Answer::Closed,
-            "enter" => return self.choice().map_or(Answer::Closed, Answer::Chosen),
+            "enter" => {
+                let at_word = self.cursor.map(|at| &self.lines[at]);
+                return match self.choice() {
+                    Some(choice) => Answer::Chosen(choice),
+                    // There is nothing to do with a word.
+                    None if matches!(at_word, Some(PaletteLine::Word(..))) => Answer::Pending,
+                    None => Answer::Closed,
+                };
+            }
             "?" if nothing_typed => return Answer::Closed,
             ":" if nothing_typed => {}
             "up" => self.step(false),
@@ -239,6 +317,30 @@ impl Palette {
         }
         Answer::Pending
     }
+}
+
+impl PaletteLine {
+    fn can_be_chosen(&self) -> bool {
+        !matches!(self, Self::Heading(_) | Self::Word(..))
+    }
+}
+
+/// The words and signs that a text asks for, explained below their heading; all of them if it is
+/// empty.
+fn words(wanted: &str) -> Vec<PaletteLine> {
+    let mut lines = vec![PaletteLine::Heading("Words and signs".to_owned())];
+    let asked = GLOSSARY.iter();
+    for word in asked.filter(|word| wanted.is_empty() || word.is_asked(wanted)) {
+        let mut name = word.word;
+        for about in textwrap::wrap(word.about, ABOUT) {
+            lines.push(PaletteLine::Word(name, about.into_owned()));
+            name = "";
+        }
+    }
+    if lines.len() == 1 {
+        lines.clear();
+    }
+    lines
 }
 
 /// The lines of a table that have what is searched for, below their heading.

@@ -18,7 +18,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Screen, Spot, draw_parts, how_many};
+use super::{Effect, EventTarget, Screen, Spot, draw_parts, how_many, place_of};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
@@ -317,13 +317,16 @@ impl Screen for Backtracking {
 struct Backtracks {
     analysis: Arc<AnalysisView>,
     pairs: Vec<((Caller, PredicateIndex), BacktrackFigures)>,
-    /// By predicate: where it fails most often.
-    places: BTreeMap<PredicateIndex, String>,
+    /// By predicate: where it fails most often, and the clause and goal.
+    places: BTreeMap<PredicateIndex, (String, String)>,
 }
 
 const fn of_backtracks(name: &'static str) -> Column {
     Column::of(tables::Table::Backtracks, name)
 }
+
+/// From this width on there is more to see of a row.
+const WIDE: u16 = 160;
 
 const BACKTRACKS: &[Column] = &[
     of_backtracks("undone_ns").shown_as(
@@ -342,6 +345,15 @@ const BACKTRACKS: &[Column] = &[
         "The goal that calls what failed: the one of which most calls failed.",
     )
     .unless_zero(),
+    Column::new(
+        "clause",
+        "clause",
+        Kind::Text,
+        "Clause and goal there: #2.4 is goal 4 of clause 2.",
+    )
+    .rank(2)
+    .unless_zero()
+    .from_width(WIDE),
     of_backtracks("failed")
         .shown_as(
             "predicate",
@@ -365,8 +377,8 @@ impl Backtracks {
     }
 }
 
-/// By predicate, file and line of the goal of which most calls failed.
-fn failing_places(analysis: &AnalysisView) -> BTreeMap<PredicateIndex, String> {
+/// By predicate, file and line of the goal of which most calls failed, and which goal it is.
+fn failing_places(analysis: &AnalysisView) -> BTreeMap<PredicateIndex, (String, String)> {
     let mut most = BTreeMap::<PredicateIndex, (u64, u32)>::new();
     for goal in analysis.tables().site_list() {
         if let Some(site) = goal.site.filter(|_| goal.figures.fails > 0) {
@@ -378,7 +390,12 @@ fn failing_places(analysis: &AnalysisView) -> BTreeMap<PredicateIndex, String> {
     }
     let names = SiteNames::of(&analysis.trace);
     let names: Vec<&str> = names.names().map(|(place, _)| place).collect();
-    let place = |site: u32| names.get(site as usize).map(|place| (*place).to_owned());
+    let place = |site: u32| {
+        let goal = analysis.trace.sites().get(site as usize)?;
+        let clause = format!("#{}.{}", goal.clause, goal.goal);
+        let place = names.get(site as usize)?;
+        Some(((*place).to_owned(), clause))
+    };
     let most = most.into_iter();
     most.filter_map(|(predicate, (_, site))| Some((predicate, place(site)?)))
         .collect()
@@ -395,12 +412,13 @@ impl Source for Backtracks {
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let (pair, figures) = self.pairs[row];
-        if BACKTRACKS[column].name == "line" {
-            let place = pair
-                .0
-                .predicate()
-                .and_then(|failed| self.places.get(&failed));
-            return place.map_or(Cell::Missing, |place| Cell::Text(place));
+        let name = BACKTRACKS[column].name;
+        if matches!(name, "line" | "clause") {
+            let failed = pair.0.predicate();
+            let place = failed.and_then(|failed| self.places.get(&failed));
+            return place.map_or(Cell::Missing, |(place, clause)| {
+                Cell::Text(if name == "line" { place } else { clause })
+            });
         }
         let of = self.analysis.tables().backtrack(pair, figures);
         BACKTRACKS[column].cell(false, |at| BacktrackRow::cell(&of, at))
@@ -432,6 +450,8 @@ impl Source for Backtracks {
 struct Choicepoints {
     analysis: Arc<AnalysisView>,
     predicates: Vec<PredicateIndex>,
+    /// Where each is from.
+    places: Vec<String>,
 }
 
 const fn of_choicepoints(name: &'static str) -> Column {
@@ -451,6 +471,15 @@ const CHOICEPOINTS: &[Column] = &[
     of_choicepoints("never_used"),
     of_choicepoints("lifetime_ns"),
     of_choicepoints("max_height"),
+    Column::new(
+        "line",
+        "line",
+        Kind::Text,
+        "File and line of the first clause.",
+    )
+    .rank(2)
+    .unless_zero()
+    .from_width(WIDE),
     of_choicepoints("predicate").name(),
 ];
 
@@ -458,8 +487,11 @@ impl Choicepoints {
     fn new(analysis: &Arc<AnalysisView>) -> Self {
         let figures = (0..).zip(&analysis.profile.predicates);
         let left = figures.filter(|(_, figures)| figures.exits_nondet > 0);
+        let predicates: Vec<PredicateIndex> = left.map(|(index, _)| index).collect();
+        let places = predicates.iter().map(|index| place_of(analysis, *index));
         Self {
-            predicates: left.map(|(index, _)| index).collect(),
+            places: places.collect(),
+            predicates,
             analysis: Arc::clone(analysis),
         }
     }
@@ -475,6 +507,13 @@ impl Source for Choicepoints {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        if CHOICEPOINTS[column].name == "line" {
+            let place = &self.places[row];
+            return match place.is_empty() {
+                true => Cell::Missing,
+                false => Cell::Text(place),
+            };
+        }
         let of = self.analysis.tables().predicate(self.predicates[row]);
         CHOICEPOINTS[column].cell(false, |at| ChoicepointRow::cell(&of, at))
     }

@@ -2,7 +2,8 @@
 //!
 //! Both recordings are compared as a whole, by a thread, when the screen is shown for the first time.
 
-use std::path::Path;
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
@@ -58,44 +59,83 @@ const KEYS: &[Binding] = &[
     ),
 ];
 
-/// The sums of both sides, the one before first.
-#[derive(Debug, Clone, Copy, Default)]
+/// The sums of the recordings of both sides, those before first.
+#[derive(Debug, Clone, Default)]
 struct Totals {
-    work_ns: [u64; 2],
-    calls: [u64; 2],
-    events: [u64; 2],
+    work_ns: [Vec<u64>; 2],
+    calls: [Vec<u64>; 2],
+    events: [Vec<u64>; 2],
 }
 
 impl Totals {
-    fn of(sides: [&Analysis; 2]) -> Self {
-        let calls = |of: &Analysis| {
-            let figures = of.profile.predicates.iter();
-            figures.fold(0_u64, |sum, figures| sum.saturating_add(figures.calls))
-        };
-        Self {
-            work_ns: sides.map(|of| of.ns(of.work(None).ticks)),
-            calls: sides.map(calls),
-            events: sides.map(Analysis::events),
-        }
+    /// With a recording of a side.
+    fn add(&mut self, side: usize, of: &Analysis) {
+        let figures = of.profile.predicates.iter();
+        let calls = figures.fold(0_u64, |sum, figures| sum.saturating_add(figures.calls));
+        self.work_ns[side].push(of.ns(of.work(None).ticks));
+        self.calls[side].push(calls);
+        self.events[side].push(of.events());
     }
 
     /// In words, the most important first.
     fn texts(&self) -> Vec<String> {
-        let [before, after] = self.work_ns;
-        let verdict = match (before, after) {
-            (before, after) if after < before => format!("{} better", change(before, after)),
-            (before, after) if after > before => format!("{} worse", change(before, after)),
-            _ => "the same".to_owned(),
+        let [before, after] = self.work_ns.each_ref().map(|side| Spread::of(side));
+        let is_noise = after.least <= before.most && before.least <= after.most;
+        let runs = self.work_ns.each_ref().map(Vec::len);
+        let change = change(before.median, after.median);
+        let verdict = match before.median.cmp(&after.median) {
+            Ordering::Equal => "the same".to_owned(),
+            _ if is_noise => format!("{change} within the noise"),
+            Ordering::Greater => format!("{change} better"),
+            Ordering::Less => format!("{change} worse"),
         };
-        let counts = |what: &str, [before, after]: [u64; 2]| {
-            format!(" · {what} {} → {}", count(before), count(after))
+        let counts = |what: &str, sides: &[Vec<u64>; 2]| {
+            let [before, after] = sides.each_ref().map(|side| count(Spread::of(side).median));
+            format!(" · {what} {before} → {after}")
         };
-        vec![
-            format!("work {} → {} {verdict}", time(before), time(after)),
-            counts("calls", self.calls),
-            counts("events", self.events),
-            " · noise unknown: one run each".to_owned(),
-        ]
+        let (before, after, noise) = (
+            time(before.median),
+            time(after.median),
+            time(before.width().max(after.width())),
+        );
+        let mut parts = vec![
+            format!("work {before} → {after} {verdict}"),
+            counts("calls", &self.calls),
+            counts("events", &self.events),
+        ];
+        match runs {
+            [1, 1] => parts.push(" · noise unknown: one run each".to_owned()),
+            [runs, others] => {
+                parts.insert(1, format!(" · noise {noise} ({runs} and {others} runs)"));
+            }
+        }
+        parts
+    }
+}
+
+/// The value in the middle of some, of two the lower one, the least and the most.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    median: u64,
+    least: u64,
+    most: u64,
+}
+
+impl Spread {
+    fn of(values: &[u64]) -> Self {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable();
+        let at = |place: usize| sorted.get(place).copied().unwrap_or(0);
+        let last = sorted.len().saturating_sub(1);
+        Self {
+            median: at(last / 2),
+            least: at(0),
+            most: at(last),
+        }
+    }
+
+    fn width(self) -> u64 {
+        self.most - self.least
     }
 }
 
@@ -109,24 +149,35 @@ fn change(before: u64, after: u64) -> String {
     }
 }
 
-/// Compares the recording at `before` with what is shown.
-fn compare(before: &Path, after: &Analysis) -> Result<(Comparison, Totals), TraceError> {
+/// Compares the recordings at `before` with what is shown and further recordings of it.
+fn compare(
+    before: &[PathBuf],
+    beside: &[PathBuf],
+    after: &Analysis,
+) -> Result<(Comparison, Totals), TraceError> {
     let whole = |path: &Path| {
         let trace = Trace::open(path)?;
         Analysis::of(trace, path, Filters::default(), &AtomicU64::new(0))
     };
-    let before = whole(before)?;
-    let all;
-    let after = match after.filters.is_everything() {
-        true => after,
-        false => {
-            all = whole(&after.path)?;
-            &all
-        }
+    let mut totals = Totals::default();
+    let mut sides = [Vec::new(), Vec::new()];
+    let mut add = |side: usize, of: &Analysis| {
+        totals.add(side, of);
+        sides[side].push(Recorded::of(of));
     };
-    let totals = Totals::of([&before, after]);
-    let (before, after) = (Recorded::of(&before), Recorded::of(after));
-    Ok((Comparison::of(&[before], &[after]), totals))
+    for path in before {
+        add(0, &whole(path)?);
+    }
+    match after.filters.is_everything() {
+        true => add(1, after),
+        false => add(1, &whole(&after.path)?),
+    }
+    for path in beside {
+        add(1, &whole(path)?);
+    }
+    let [before, after] = &sides;
+    let comparison = Comparison::of(before, after);
+    Ok((comparison, totals))
 }
 
 impl Changes {
@@ -191,12 +242,12 @@ impl Screen for Changes {
         if known.is_some_and(|known| Arc::ptr_eq(&known.trace, &analysis.trace)) {
             return;
         }
-        let Some(before) = analysis.before.clone() else {
+        if analysis.before.is_empty() {
             return;
-        };
+        }
         let after = Arc::clone(analysis);
         self.made = Some(Worker::start(0, move |task| {
-            task.found(compare(&before, &after));
+            task.found(compare(&after.before, &after.beside, &after));
         }));
         self.problem = None;
         self.take(Some(Instant::now() + PATIENCE));
@@ -282,7 +333,8 @@ impl Screen for Changes {
         }
         if self.tables.is_empty() {
             return say(
-                "Another recording can be compared with this one: portmortem tui AFTER.pmt --before BEFORE.pmt",
+                "Another recording can be compared with this one: portmortem tui AFTER.pmt --before \
+                 BEFORE.pmt. Several of a side, with commas between, tell what is noise.",
             );
         }
         let room = usize::from(area.width.saturating_sub(2));
@@ -338,15 +390,22 @@ impl Row {
         ns.map_or(Cell::Missing, Cell::Integer)
     }
 
+    /// How much recordings of the same side differ: of both sides the larger difference.
+    fn noise(&self, time: Figure) -> Cell<'static> {
+        let sides = self.change.get(time).into_iter();
+        integer(sides.map(|side| side.most - side.least).max().unwrap_or(0))
+    }
+
     /// What that means, in a word.
     fn verdict(&self, time: Figure) -> &'static str {
         let difference = self.change.difference(time);
         match (&self.change.before, &self.change.after) {
             (None, _) => "new",
             (_, None) => "gone",
+            _ if difference == 0 => "same",
+            _ if !self.change.is_beyond_noise(time) => "noise",
             _ if difference < 0 => "better",
-            _ if difference > 0 => "worse",
-            _ => "same",
+            _ => "worse",
         }
     }
 
@@ -385,8 +444,16 @@ const COLUMNS: &[Column] = &[
         "verdict",
         "is",
         Kind::Text,
-        "Better: it takes less time. Worse, new, gone, same.",
+        "Better: it takes less time. Worse, new, gone, same; noise: recordings of a side differ as much.",
     ),
+    Column::new(
+        "noise_ns",
+        "noise",
+        Kind::Time,
+        "How much recordings of the same side differ: the larger of both sides.",
+    )
+    .rank(2)
+    .unless_zero(),
     Column::new("calls_before", "calls", Kind::Count, "Calls before.").rank(2),
     Column::new("calls_after", "to", Kind::Count, "Calls after.").rank(2),
     difference("redos", "±redos", "How many redos there are more.").rank(5),
@@ -413,6 +480,7 @@ impl Source for Rows {
             "before_ns" => row.side(self.time, 0),
             "after_ns" => row.side(self.time, 1),
             "verdict" => Cell::Text(row.verdict(self.time)),
+            "noise_ns" => row.noise(self.time),
             "calls_before" => row.side(Figure::Calls, 0),
             "calls_after" => row.side(Figure::Calls, 1),
             "redos" => row.difference(Figure::Redos),

@@ -203,6 +203,8 @@ pub enum EventTarget {
     },
     /// The first one of a predicate.
     FirstOf(PredicateIndex),
+    /// The next mark with the text of this id, or the first one if there is none.
+    Mark(u32),
 }
 
 /// A screen. Its state knows nothing of terminals; only [`Screen::draw`] does.
@@ -508,6 +510,15 @@ pub(crate) fn how_many(table: &Table, one: &str) -> String {
     } else {
         format!("{} of {all}", crate::format::count(table.found() as u64))
     }
+}
+
+/// File and line of the first clause of a predicate; empty if they are not known.
+pub(crate) fn place_of(analysis: &AnalysisView, index: PredicateIndex) -> String {
+    let place = analysis.source(index).map(|(file, line)| {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        format!("{name}:{line}")
+    });
+    place.unwrap_or_default()
 }
 
 /// The number as tables have it.

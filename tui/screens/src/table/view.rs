@@ -31,6 +31,11 @@ const MAX_TEXT: usize = 28;
 /// Columns of a higher rank are only shown where no name is cut.
 const MOST_NEEDED: u8 = 2;
 
+/// On a screen that is so much wider than a column asks for, it goes before others of so many
+/// ranks.
+const MUCH_WIDER: u16 = 60;
+const RANKS: u8 = 3;
+
 /// Width of the bar of shares on a narrow screen and on a wide one.
 const BARS: [usize; 2] = [5, 12];
 
@@ -204,6 +209,14 @@ impl Table {
         placed
     }
 
+    /// In which rank a column is on a screen of some width: what is meant for wide ones is there on
+    /// very wide ones.
+    fn rank(&self, column: usize, width: u16) -> u8 {
+        let about = &self.source.columns()[column];
+        let is_meant = about.least_width > 0 && width >= about.least_width + MUCH_WIDER;
+        about.rank.saturating_sub(if is_meant { RANKS } else { 0 })
+    }
+
     /// These columns, without those of zeros if a name would be cut, and then without those of a
     /// high rank: room goes to names. What the user asked for stays, and all can be scrolled to.
     fn worth_their_room(
@@ -235,8 +248,8 @@ impl Table {
             let may_go = numbers
                 .iter()
                 .copied()
-                .filter(|&at| columns[at].rank > MOST_NEEDED && !stays(at));
-            let Some(last) = may_go.max_by_key(|&at| (columns[at].rank, at)) else {
+                .filter(|&at| self.rank(at, area.width) > MOST_NEEDED && !stays(at));
+            let Some(last) = may_go.max_by_key(|&at| (self.rank(at, area.width), at)) else {
                 break;
             };
             numbers.retain(|&at| at != last);
@@ -248,12 +261,11 @@ impl Table {
     /// one that rows are sorted by always. Once the columns are scrolled, ranks do not count: so
     /// all can be seen.
     fn fitting(&self, numbers: &[usize], room: usize, unit: TimeUnit, area: Rect) -> Vec<usize> {
-        let columns = self.source.columns();
         let rank = |&at: &usize| match self.sort {
             _ if self.scrolled > 0 => (0, at),
             Some((sorted, _)) if sorted == at => (0, 0),
             _ if self.wanted[at] => (1, at),
-            _ => (2 + columns[at].rank, at),
+            _ => (2 + self.rank(at, area.width), at),
         };
         let mut order = numbers[self.scrolled..].to_vec();
         order.sort_by_key(rank);

@@ -22,6 +22,18 @@ fn plain(letter: char) -> char {
         }
         '…' | '·' => '.',
         '▼' | '▾' => 'v',
+        '✗' => 'X',
+        '↶' => 'r',
+        '◇' => 'o',
+        '»' => '&',
+        '‖' => '=',
+        '┆' | '┄' => ':',
+        '░' => '%',
+        '▏' => '[',
+        '≥' => '>',
+        '↻' => '@',
+        '“' | '”' => '"',
+        '’' => '\'',
         '▲' => '^',
         '▶' | '▸' | '›' | '→' | '►' => '>',
         '‹' | '←' | '◄' => '<',
@@ -41,6 +53,19 @@ mod tests {
     use ratatui::style::Style;
 
     use super::*;
+
+    /// What a cell of the timeline shows is told from all others.
+    #[test]
+    fn signs_of_cells_stay_apart() {
+        let signs = [
+            '✗', '↶', '×', '!', '◇', '»', '‹', '›', '‖', '?', '┆', '░', '▏', '·', '~',
+        ];
+        let mut letters = signs.map(|sign| if sign.is_ascii() { sign } else { plain(sign) });
+        letters.sort_unstable();
+        let mut apart = letters.to_vec();
+        apart.dedup();
+        assert_eq!(apart, letters);
+    }
 
     #[test]
     fn nothing_but_ascii_is_left() {

@@ -1,5 +1,7 @@
 //! The lines above and below a screen.
 
+use std::ops::Range;
+
 use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,12 +14,15 @@ use crate::overlay::{Overlay, Prompt};
 use crate::screens::{Entry, SCREENS, ScreenId};
 use crate::theme::Theme;
 
+/// What is between two places that led here.
+const BETWEEN: &str = " > ";
+
 /// The names of the screens, that of the one shown in brackets.
 pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let shown = app.screen();
     let texts = tab_texts(shown, usize::from(area.width));
     let mut x = area.x;
-    app.tabs.clear();
+    app.targets.tabs.clear();
     for (at, (entry, text)) in SCREENS.iter().zip(texts).enumerate() {
         let style = match entry.id == shown {
             true => theme.tab_shown,
@@ -25,7 +30,7 @@ pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
         };
         let room = area.right().saturating_sub(x).into();
         let (end, _) = buf.set_stringn(x, area.y, text, room, style);
-        app.tabs.push((x..end, at));
+        app.targets.tabs.push((x..end, at));
         x = end;
     }
     let name = "portmortem ";
@@ -112,8 +117,13 @@ pub(super) fn title(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     buf.set_stringn(x, area.y, right, area.width.into(), theme.text);
 }
 
-/// The places that led here, and where Esc goes.
-pub(super) fn crumbs(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
+/// The places that led here, and where Esc goes. Returns which cells lead back so many steps.
+pub(super) fn crumbs(
+    app: &App,
+    area: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+) -> Vec<(Range<u16>, usize)> {
     let (before, here) = app.crumbs();
     let back = before.last().map(|crumb| format!("Esc: back to {crumb} "));
     let back = back.unwrap_or_default();
@@ -122,22 +132,34 @@ pub(super) fn crumbs(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     // The way back is said where half of the line is left for the places.
     let shows_back = width(&back) * 2 <= room;
     let room = room - if shows_back { width(&back) } else { 0 };
-    let mut way = String::new();
-    for crumb in before.iter().rev() {
-        let longer = format!("{crumb} > {way}");
-        if width(&longer) + width(&here) + 4 > room {
-            way = format!("… > {way}");
-            break;
-        }
-        way = longer;
+    let mut used = width(&here) + 4;
+    let fits = |crumb: &&&str| {
+        used += width(crumb) + width(BETWEEN);
+        used <= room
+    };
+    let shown = before.iter().rev().take_while(fits).count();
+    let mut cells = Vec::new();
+    let mut x = area.x + 1;
+    if shown < before.len() {
+        (x, _) = buf.set_stringn(x, area.y, "… > ", room, theme.faint);
     }
-    let (x, _) = buf.set_stringn(area.x + 1, area.y, &way, room, theme.faint);
-    let left = room.saturating_sub(width(&way));
-    buf.set_stringn(x, area.y, shorten(&here, left), left, theme.subject);
-    if shows_back {
+    for (at, crumb) in before.iter().enumerate().skip(before.len() - shown) {
+        let (end, _) = buf.set_stringn(x, area.y, crumb, room, theme.faint);
+        cells.push((x..end, before.len() - at));
+        (x, _) = buf.set_stringn(end, area.y, BETWEEN, room, theme.faint);
+    }
+    let left = room.saturating_sub(usize::from(x - area.x - 1));
+    let (x, _) = buf.set_stringn(x, area.y, shorten(&here, left), left, theme.subject);
+    if cells.is_empty() {
+        // The line is there even if no other place is.
+        cells.push((x..x, 0));
+    }
+    if shows_back && !back.is_empty() {
         let x = area.right() - width(&back) as u16;
         buf.set_stringn(x, area.y, &back, width(&back), theme.faint);
+        cells.push((x..area.right(), 1));
     }
+    cells
 }
 
 /// What must be known whatever is looked at.
@@ -182,12 +204,17 @@ pub(super) fn waiting(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     buf.set_stringn(x, y + 4, "Esc cancels", room, theme.faint);
 }
 
-/// Keys; or a message; or a question.
-pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
+/// Keys; or a message; or a question. Returns which cells are for which key.
+pub(super) fn foot(
+    app: &App,
+    area: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+) -> Vec<(Range<u16>, &'static str)> {
     let room: usize = area.width.into();
     if let Some(Overlay::Prompt(prompt)) = app.overlay() {
         let error = app.shown().filter_error();
-        return question(
+        question(
             prompt,
             app.shown().filter_hint(),
             error.filter(|_| prompt.is_filter()),
@@ -195,6 +222,7 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
             buf,
             theme,
         );
+        return Vec::new();
     }
     let (last, others) = labelled_keys(&app.offered());
     let keys: usize = last.iter().map(Label::width).sum();
@@ -208,6 +236,7 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
         return draw_keys(fitting.chain(&last), area, buf, theme);
     };
     let text = printable(message);
+    let mut cells = Vec::new();
     // Beside the way to help and the way out, unless that would cut it.
     let room = if width(&text) + 2 + keys <= room {
         let right = Rect {
@@ -215,13 +244,14 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
             width: 1 + keys as u16,
             ..area
         };
-        draw_keys(last.iter(), right, buf, theme);
+        cells = draw_keys(last.iter(), right, buf, theme);
         room - keys
     } else {
         room
     } - 2;
     let text = format::shorten_words(&text, room);
     buf.set_stringn(area.x + 1, area.y, text, room, theme.found);
+    cells
 }
 
 /// A key and what it does, on the line at the bottom.
@@ -264,15 +294,19 @@ fn draw_keys<'l>(
     area: Rect,
     buf: &mut Buffer,
     theme: &Theme,
-) {
+) -> Vec<(Range<u16>, &'static str)> {
+    let mut cells = Vec::new();
     let mut x = area.x + 1;
     for Label { key, label } in labels {
+        let begin = x;
         let room = || usize::from(area.right().saturating_sub(x));
         (x, _) = buf.set_stringn(x, area.y, key, room(), theme.key);
         let room = usize::from(area.right().saturating_sub(x + 1));
         (x, _) = buf.set_stringn(x + 1, area.y, label, room, theme.text);
+        cells.push((begin..x, *key));
         x += 2;
     }
+    cells
 }
 
 fn question(

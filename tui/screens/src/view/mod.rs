@@ -67,6 +67,7 @@ fn draw_all(app: &mut App, area: Rect, buf: &mut Buffer) {
     };
     frame::tabs(app, line(area.y), buf, &theme);
     frame::title(app, line(area.y + 1), buf, &theme);
+    app.targets.crumbs.clear();
     if app.analysis().is_some() {
         draw_screen(app.shown_mut(), body, buf, &theme);
     } else {
@@ -74,8 +75,9 @@ fn draw_all(app: &mut App, area: Rect, buf: &mut Buffer) {
     }
     // Drawing may be what puts the cursor somewhere.
     if above == 3 {
-        frame::crumbs(app, line(area.y + 2), buf, &theme);
+        app.targets.crumbs = frame::crumbs(app, line(area.y + 2), buf, &theme);
     }
-    frame::foot(app, line(area.bottom() - 1), buf, &theme);
+    app.targets.keys = frame::foot(app, line(area.bottom() - 1), buf, &theme);
+    app.targets.last = area.bottom() - 1;
     overlays::draw(app, body, buf, &theme);
 }

@@ -49,13 +49,13 @@ fn frame(title: String, size: (u16, u16), area: Rect, buf: &mut Buffer, theme: &
 fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let typed = printable(palette.search().value());
     let title = if typed.is_empty() {
-        " Keys · type what to do, a predicate, an event or a time · Esc closes ".to_owned()
+        " Help · type what to do, a word, a name, an event or a time · Esc closes ".to_owned()
     } else {
         format!(" {typed} · Enter does it ")
     };
     let inner = frame(title, (80, area.height), area, buf, theme);
     let first = palette.first(inner.height.into());
-    let stream = palette.stream();
+    let (stream, moments) = (palette.stream(), palette.moments());
     let shown = (first..).zip(palette.lines().iter().skip(first));
     for (y, (at, line)) in (inner.y..inner.bottom()).zip(shown) {
         let here = palette.cursor() == Some(at);
@@ -74,17 +74,19 @@ fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &The
                 write(2, &left(keys, 18), style(theme.key));
                 write(21, about, style(theme.text));
             }
+            PaletteLine::Word(word, about) => {
+                write(2, &left(word, 18), theme.subject);
+                write(21, about, theme.text);
+            }
             PaletteLine::Event(number) => {
                 let text = format!("show event {} of {stream}", count(*number));
                 write(2, &text, style(theme.text));
             }
             PaletteLine::Time(ns) => {
-                write(
-                    2,
-                    &format!("show {} on the timeline", time(*ns)),
-                    style(theme.text),
-                );
+                let text = format!("show {} {moments}", time(*ns));
+                write(2, &text, style(theme.text));
             }
+            PaletteLine::Mark(_, text) => write(2, text, style(theme.text)),
             PaletteLine::Stream(_, title) => write(2, title, style(theme.text)),
             PaletteLine::Predicate(index) => {
                 write(2, palette.name(*index), style(theme.text));
@@ -92,8 +94,9 @@ fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &The
         }
     }
     if palette.lines().is_empty() {
-        let text = "nothing has that name";
-        buf.set_stringn(inner.x + 2, inner.y, text, 60, theme.faint);
+        let text = "nothing has that name: no key, word, predicate, stream or time";
+        let room = usize::from(inner.width.saturating_sub(2));
+        buf.set_stringn(inner.x + 2, inner.y, shorten(text, room), room, theme.faint);
     }
     if first + usize::from(inner.height) < palette.lines().len() {
         let x = inner.right().saturating_sub(8);

@@ -58,17 +58,34 @@ const NOUNS: [&str; 9] = [
 /// The recording: the same bytes on every machine.
 pub(crate) fn program() -> PathBuf {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
-    let made = MADE.get_or_init(|| {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("made");
-        std::fs::create_dir_all(&directory).unwrap();
-        // Others may be about to read it.
-        let new = directory.join(format!("{}.new", std::process::id()));
-        std::fs::write(&new, file()).unwrap();
-        let path = directory.join("large.pmt");
-        std::fs::rename(&new, &path).unwrap();
-        path
-    });
-    made.clone()
+    MADE.get_or_init(|| written("large.pmt", &file(&[])))
+        .clone()
+}
+
+/// Marks of [`marked`]: the stream, which of its events comes before, and the text.
+pub(crate) const MARKS: [(u32, usize, &str); 4] = [
+    (1, 1000, "load"),
+    (1, 9000, "Solve it"),
+    (3, 20, "ready"),
+    (4, 30, "ready"),
+];
+
+/// The path of the same recording with marks.
+pub(crate) fn marked() -> PathBuf {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| written("marked.pmt", &file(&MARKS)))
+        .clone()
+}
+
+/// Writes a file for all tests; others may be about to read it.
+fn written(name: &str, bytes: &[u8]) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("made");
+    std::fs::create_dir_all(&directory).unwrap();
+    let new = directory.join(format!("{name}.{}", std::process::id()));
+    std::fs::write(&new, bytes).unwrap();
+    let path = directory.join(name);
+    std::fs::rename(&new, &path).unwrap();
+    path
 }
 
 /// Which module a predicate is in.
@@ -295,7 +312,7 @@ fn stream(number: u32) -> Vec<(Event, u64)> {
 
 pub(crate) const STREAMS: u32 = 24;
 
-fn file() -> Vec<u8> {
+fn file(marks: &[(u32, usize, &str)]) -> Vec<u8> {
     let header = Header {
         recorder: "portmortem".to_owned(),
         engine: "made up".to_owned(),
@@ -310,9 +327,20 @@ fn file() -> Vec<u8> {
     };
     let mut file = encode_header(&header, FILE_ID).to_vec();
     let mut begin = records();
-    let streams: Vec<(u32, Vec<(Event, u64)>)> = (1..=STREAMS)
+    let mut streams: Vec<(u32, Vec<(Event, u64)>)> = (1..=STREAMS)
         .map(|number| (number, stream(number)))
         .collect();
+    // The last ones first: those before them stay where they are.
+    for (text, &(stream, at, words)) in marks.iter().enumerate().rev() {
+        let text = text as u32;
+        let events = &mut streams[stream as usize - 1].1;
+        let tick = events[at - 1].1;
+        events.insert(at, (Event::Mark { text }, tick));
+        begin.push(Record::Text {
+            id: text,
+            text: words.to_owned(),
+        });
+    }
     for (number, events) in &streams {
         begin.push(Record::StreamBegin(StreamBegin {
             stream: *number,

@@ -4,8 +4,10 @@ use std::mem::discriminant;
 
 use portmortem_analyzer::moment::{Moment, OpenBox};
 use portmortem_analyzer::tables::port;
+use portmortem_analyzer::timeline::Blocks;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
+use portmortem_tracer::format::Event;
 
 use super::reader::Reader;
 use super::search::{Leg, Search, Wanted, Way};
@@ -136,6 +138,28 @@ impl Events {
         self.find(legs.into(), Then::Go, "event that is not hidden", visible)
     }
 
+    /// To the first event of this stream that is not before a tick.
+    pub(super) fn go_to_time(&mut self, tick: u64) -> Effect {
+        let Some(reader) = &self.reader else {
+            return Effect::Done;
+        };
+        let (trace, stream) = (&reader.analysis.trace, reader.stream);
+        match Blocks::of(trace).first_event_since(trace, stream, tick) {
+            Some(number) => self.go_to_event(stream, number),
+            None => Effect::Say("no event of this stream is at that time, or later".to_owned()),
+        }
+    }
+
+    /// To the next mark with a text, of this stream or another one; after the last one to the
+    /// first.
+    pub(super) fn next_mark(&mut self, text: u32) -> Effect {
+        let Some(reader) = &self.reader else {
+            return Effect::Done;
+        };
+        let legs = rounds(reader, self.step().map(|step| step.number));
+        self.find(legs, Then::Go, "such mark", is_mark(reader, text))
+    }
+
     /// To the first event of a predicate, in whichever stream.
     pub(super) fn first_of(&mut self, predicate: PredicateIndex) -> Effect {
         let Some(reader) = &self.reader else {
@@ -249,6 +273,33 @@ impl Events {
             },
         }
     }
+}
+
+/// From after an event of a stream on through all streams, and round to where that began.
+pub(in crate::screens) fn rounds(reader: &Reader, at: Option<u64>) -> Vec<Leg> {
+    let streams = reader.analysis.trace.streams().len();
+    let others = (1..=streams).map(|by| (reader.stream + by) % streams);
+    let from = at.map_or(0, |number| number.saturating_add(1));
+    let here = Leg {
+        stream: reader.stream,
+        way: Way::From(from),
+    };
+    let others = others.map(|stream| Leg {
+        stream,
+        way: Way::From(0),
+    });
+    std::iter::once(here).chain(others).collect()
+}
+
+/// Marks with the text of this id.
+pub(in crate::screens) fn is_mark(reader: &Reader, text: u32) -> Wanted {
+    let wanted = reader.analysis.trace.text(text).map(str::to_owned);
+    Box::new(
+        move |reader: &Reader, step: &Step, _: &Moment| match step.event {
+            Event::Mark { text } => reader.analysis.trace.text(text) == wanted.as_deref(),
+            _ => false,
+        },
+    )
 }
 
 /// Ports of a predicate.

@@ -4,7 +4,7 @@
 //! ([`search`]): a key waits for them [a moment](PATIENCE), which mostly is enough, and then goes on.
 
 mod asked;
-mod jumps;
+pub(super) mod jumps;
 mod list;
 pub(super) mod reader;
 mod reasons;
@@ -71,6 +71,8 @@ pub(super) struct Events {
     part: Part,
     row: usize,
     took: Took,
+    /// By site: file and line of the goal, once they are shown.
+    places: Vec<String>,
     range: MarkedRange,
     /// Where the events were drawn, and the first one of them.
     area: Rect,
@@ -279,6 +281,7 @@ impl Screen for Events {
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let stream = self.reader.as_ref().map_or(0, |reader| reader.stream);
         self.took = Took::default();
+        self.places.clear();
         self.reason = None;
         if self.reader.is_none() && analysis.filters.window().is_none() {
             let program = Program::of(&analysis.trace, &analysis.profile.streams);
@@ -424,7 +427,12 @@ impl Screen for Events {
         match target {
             EventTarget::At { stream, number } => self.go_to_event(stream, number),
             EventTarget::FirstOf(predicate) => self.first_of(predicate),
+            EventTarget::Mark(text) => self.next_mark(text),
         }
+    }
+
+    fn show_time(&mut self, tick: u64) -> Effect {
+        self.go_to_time(tick)
     }
 
     fn predicate(&self) -> Option<PredicateIndex> {

@@ -1,10 +1,13 @@
 mod jumps;
 mod listing;
 
+use std::collections::HashSet;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
 use portmortem_analyzer::condition::EventCondition;
+use portmortem_analyzer::listing::{Lasted, still_open};
+use portmortem_analyzer::machine::WayOut;
 use portmortem_analyzer::tables::EventRow;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::mapping::Mapping;
@@ -187,13 +190,72 @@ fn durations_are_those_between_call_and_way_out() {
             let end = later
                 .find(|other| own(other) && leaves(other.event))
                 .unwrap();
-            assert_eq!(found, took::Known::Ticks(end.tick - step.tick));
+            let took::Known::Took(lasted) = found else {
+                panic!("{found:?}");
+            };
+            assert_eq!(lasted.ticks, end.tick - step.tick);
+            assert_eq!(lasted.outcome == WayOut::Fail, end.event == Event::Fail);
+            assert_eq!(lasted.site, step.site);
             known += 1;
         } else if !is_port(step.event) {
             assert_eq!(found, took::Known::No);
         }
     }
     assert!(known > 30);
+}
+
+/// The sample ends by `halt/0` inside `main/0`.
+#[test]
+fn calls_that_never_ended_took_so_far() {
+    let (screen, all) = screen(Trace::open(&sample("scan.pmt")).unwrap());
+    let reader = screen.reader.unwrap();
+    let trace = &reader.analysis.trace;
+    let mut walk = Walk::from(trace, None, &trace.streams()[0], 0);
+    let end = walk.by_ref().last().unwrap().tick;
+    let open = walk.moment().active().to_vec();
+    let calls = || open.iter().map(|open| &all[open.called as usize]);
+    assert!(calls().count() > 0);
+    let numbers: HashSet<u64> = calls().map(|call| call.number).collect();
+    let mut took = Took::default();
+    took.look_for(&reader, &numbers.iter().copied().collect::<Vec<u64>>());
+    while took.poll(true) {}
+    let far = still_open(
+        trace,
+        None,
+        0,
+        |number| numbers.contains(&number),
+        |_| false,
+        || true,
+    );
+    assert_eq!(far.len(), numbers.len());
+    for call in calls() {
+        let took::Known::Took(near) = took.get(call.number) else {
+            panic!("{call:?}");
+        };
+        let after = all.iter().filter(|step| step.number > call.number);
+        let ends = after.filter(|step| matches!(step.event, Event::Pause | Event::Resume));
+        let ends: Vec<u64> = ends.map(|step| step.tick).collect();
+        let paused: u64 = ends.chunks(2).map(|pause| pause[1] - pause[0]).sum();
+        assert_eq!(near.outcome, WayOut::Open);
+        assert_eq!(near.ticks, end - call.tick - paused);
+        let with_pauses = Lasted {
+            ticks: near.ticks + paused,
+            ..near
+        };
+        assert!(far.contains(&with_pauses), "{far:?}");
+        // Of the far ones pauses cannot be told.
+        let told = took::never_ended(&reader, &numbers, || true);
+        assert_eq!(told.contains(&near), paused == 0, "{told:?}");
+    }
+    // It ended.
+    assert!(
+        took::never_ended(&reader, &HashSet::from([call_that_ended(&all)]), || true).is_empty()
+    );
+}
+
+fn call_that_ended(all: &[Step]) -> u64 {
+    let exit = all.iter().find(|step| step.event == Event::ExitDet);
+    exit.unwrap().of.unwrap().0.called
 }
 
 #[test]

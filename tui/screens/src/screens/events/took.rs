@@ -1,10 +1,13 @@
-//! How long activations took, for the events in sight: found in pieces of the stream around them.
+//! How long activations took, for the events in sight: found in pieces of the stream around them,
+//! and for calls that never ended, at the end of the stream.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::time::Instant;
 
-use portmortem_analyzer::listing::durations;
+use portmortem_analyzer::listing::{Lasted, durations, still_open};
+use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_tracer::format::Event;
 
 use super::reader::Reader;
 use crate::worker::{Received, Worker};
@@ -20,11 +23,11 @@ const PIECE: u64 = 1 << 18;
 /// More are not kept.
 const MOST: usize = 100_000;
 
-/// Ticks that activations took, by the number of an event that begins or ends one.
+/// How long activations took, by the number of an event that begins or ends one.
 #[derive(Debug, Default)]
 pub(super) struct Took {
     stream: usize,
-    known: HashMap<u64, u64>,
+    known: HashMap<u64, Lasted>,
     /// Looked for near them; and in the larger pieces.
     near: HashSet<u64>,
     far: HashSet<u64>,
@@ -35,24 +38,24 @@ pub(super) struct Took {
 #[derive(Debug)]
 struct Job {
     numbers: Vec<u64>,
-    worker: Worker<Vec<(u64, u64)>>,
+    worker: Worker<Vec<Lasted>>,
 }
 
 /// What is known of how long an activation took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
-    /// So many ticks.
-    Ticks(u64),
+    /// This.
+    Took(Lasted),
     /// It is being looked for.
     NotYet,
-    /// Its other end is in none of the pieces that were read.
+    /// Its other end is in none of the pieces that were read, nor is it known to be open.
     No,
 }
 
 impl Took {
     pub(super) fn get(&self, number: u64) -> Known {
         match self.known.get(&number) {
-            Some(ticks) => Known::Ticks(*ticks),
+            Some(lasted) => Known::Took(*lasted),
             None if self.job.is_none() && self.far.contains(&number) => Known::No,
             None => Known::NotYet,
         }
@@ -73,7 +76,7 @@ impl Took {
             let piece = first.saturating_sub(NEAR)..until;
             // What is far apart is all left to the thread.
             if until - piece.start <= 2 * AT_ONCE {
-                self.known.extend(read(reader, piece, &asked));
+                self.know(read(reader, piece, &asked));
             }
             self.near.extend(asked);
         }
@@ -96,13 +99,18 @@ impl Took {
         let mut some = false;
         while let Some(job) = &self.job {
             match job.worker.next((!wait).then(Instant::now)) {
-                Received::Value(found) => self.known.extend(found),
+                Received::Value(found) => self.know(found),
                 Received::NotYet => break,
                 Received::Ended => self.job = None,
             }
             some = true;
         }
         some
+    }
+
+    fn know(&mut self, found: Vec<Lasted>) {
+        let found = found.into_iter().map(|lasted| (lasted.number, lasted));
+        self.known.extend(found);
     }
 }
 
@@ -111,7 +119,7 @@ impl Job {
         let (reader, all) = (reader.clone(), numbers.clone());
         let worker = Worker::start(0, move |task| {
             let asked: HashSet<u64> = numbers.iter().copied().collect();
-            let mut done = None;
+            let (mut done, mut left) = (None, asked.clone());
             for number in numbers {
                 if done.is_some_and(|done| number <= done) {
                     continue;
@@ -120,11 +128,15 @@ impl Job {
                 // So that those that begin here have most of the piece for their ends.
                 done = Some(number.saturating_add(FAR));
                 let found = read(&reader, from..from.saturating_add(PIECE), &asked);
+                for lasted in &found {
+                    left.remove(&lasted.number);
+                }
                 task.found(found);
                 if !task.is_wanted() {
                     return;
                 }
             }
+            task.found(never_ended(&reader, &left, || task.is_wanted()));
         });
         Self {
             numbers: all,
@@ -133,7 +145,56 @@ impl Job {
     }
 }
 
-fn read(reader: &Reader, piece: Range<u64>, asked: &HashSet<u64>) -> Vec<(u64, u64)> {
+/// Those of these calls that are known to have no way out. Figures tell whether a box was entered
+/// again only where they are of all boxes. Pauses cannot be left out here: there must be none after
+/// the call.
+pub(super) fn never_ended(
+    reader: &Reader,
+    calls: &HashSet<u64>,
+    is_wanted: impl Fn() -> bool,
+) -> Vec<Lasted> {
+    let analysis = &reader.analysis;
+    let profile = &analysis.profile;
+    let Some(figures) = profile.streams.get(reader.stream) else {
+        return Vec::new();
+    };
+    if calls.is_empty() || !analysis.filters.is_everything() {
+        return Vec::new();
+    }
+    let may_be_redone = |predicate: PredicateIndex| {
+        let figures = profile.predicates.get(predicate as usize);
+        figures.is_none_or(|figures| figures.redos > 0)
+    };
+    let mut found = still_open(
+        &analysis.trace,
+        analysis.trail(),
+        reader.stream,
+        |number| calls.contains(&number),
+        may_be_redone,
+        is_wanted,
+    );
+    found.retain(|lasted| {
+        figures.paused_ticks == 0
+            || paused_before(reader, lasted.number) == Some(figures.paused_ticks)
+    });
+    found
+}
+
+/// Ticks of pauses before an event; `None` if it is far from the beginning of its stream.
+fn paused_before(reader: &Reader, number: u64) -> Option<u64> {
+    let walk = reader.walk(0).filter(|_| number <= FAR)?;
+    let (mut paused, mut since) = (0, None);
+    for step in walk.take_while(|step| step.number < number) {
+        match step.event {
+            Event::Pause => since = Some(step.tick),
+            Event::Resume => paused += since.take().map_or(0, |since| step.tick - since),
+            _ => {}
+        }
+    }
+    Some(paused)
+}
+
+fn read(reader: &Reader, piece: Range<u64>, asked: &HashSet<u64>) -> Vec<Lasted> {
     let asked = |number| asked.contains(&number);
     let analysis = &reader.analysis;
     durations(

@@ -1,7 +1,9 @@
 //! Drawing: the list of events, and the boxes at the cursor.
 
 use portmortem_analyzer::export::csv::field;
-use portmortem_analyzer::tables::{Cell, EventRow, Row, port};
+use portmortem_analyzer::listing::Lasted;
+use portmortem_analyzer::machine::WayOut;
+use portmortem_analyzer::tables::{Cell, EventRow, Row, SiteNames, port};
 use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::walk::Step;
@@ -28,6 +30,17 @@ const WIDE: usize = 94;
 /// On narrower lists these are left out, the first ones first: the time since the event before, the
 /// depth, the time that it took, the port.
 const NARROW: [usize; 4] = [72, 56, 48, 36];
+
+/// From so many cells on, it is said how boxes end, and where the goals are that called them.
+const WIDEST: usize = 118;
+
+/// Cells of how a box ends, and most of those of the place of a goal.
+const ENDS: usize = 6;
+const PLACE: usize = 20;
+
+/// From so many cells on, the list has this part of the width, in thirds.
+const SPACIOUS: u16 = 180;
+const THIRDS: u16 = 2;
 
 /// From so many cells on, boxes are beside the events, in so many of them at least.
 const SIDE_BY_SIDE: u16 = 120;
@@ -155,11 +168,13 @@ struct Columns {
     since: bool,
     took: bool,
     port: bool,
+    ends: bool,
     depth: Option<usize>,
+    place: Option<usize>,
 }
 
 impl Columns {
-    fn of(reader: &Reader, room: usize) -> Self {
+    fn of(reader: &Reader, places: &[String], room: usize) -> Self {
         let figures = reader.analysis.profile.streams.get(reader.stream);
         let last = figures.map_or(0, |figures| figures.last_tick);
         let deepest = figures.map_or(0, |figures| figures.max_depth.saturating_sub(1));
@@ -171,15 +186,20 @@ impl Columns {
             depth: (room >= NARROW[1]).then(|| count(deepest).len().max(5)),
             took: room >= NARROW[2],
             port: room >= NARROW[3],
+            ends: room >= WIDEST,
+            place: Some(widest(places)).filter(|width| room >= WIDEST && *width > 0),
         }
     }
 
     fn heads(self) -> String {
-        self.line(["event", "seconds", "Δ", "took", "port", "depth"])
+        let heads = [
+            "event", "seconds", "Δ", "took", "port", "ends", "depth", "goal at",
+        ];
+        self.line(heads)
     }
 
     /// Cells beside each other, as far as their columns are shown.
-    fn line(self, [number, seconds, since, took, port, depth]: [&str; 6]) -> String {
+    fn line(self, [number, seconds, since, took, port, ends, depth, place]: [&str; 8]) -> String {
         let mut line = right(number, self.number);
         let mut add = |cell: Option<String>| {
             if let Some(cell) = cell {
@@ -191,7 +211,9 @@ impl Columns {
         add(self.since.then(|| right(since, TIME)));
         add(self.took.then(|| right(took, TIME)));
         add(self.port.then(|| left(port, PORT)));
+        add(self.ends.then(|| left(ends, ENDS)));
         add(self.depth.map(|width| right(depth, width)));
+        add(self.place.map(|width| left(&ending(place, width), width)));
         line
     }
 
@@ -202,12 +224,26 @@ impl Columns {
         step: &Step,
         before: Option<&Step>,
         took: Option<Known>,
+        places: &[String],
     ) -> String {
         let ns = |ticks| reader.analysis.trace.clock().duration_ns(ticks);
         let since = before.map(|before| time(ns(step.tick.saturating_sub(before.tick))));
+        let lasted = match took {
+            Some(Known::Took(lasted)) => Some(lasted),
+            _ => None,
+        };
+        let enters = !super::leaves(step.event);
+        let ends = lasted.filter(|_| enters).map_or("", |of| end(of.outcome));
+        let site = step.site.or(lasted.and_then(|lasted| lasted.site));
+        let place = site.and_then(|site| places.get(site as usize));
         let took = match took {
             None => String::new(),
-            Some(Known::Ticks(ticks)) => time(ns(ticks)),
+            Some(Known::Took(Lasted {
+                ticks,
+                outcome: WayOut::Open,
+                ..
+            })) => format!("≥{}", time(ns(ticks))),
+            Some(Known::Took(lasted)) => time(ns(lasted.ticks)),
             Some(Known::NotYet) => "…".to_owned(),
             Some(Known::No) => "–".to_owned(),
         };
@@ -218,9 +254,39 @@ impl Columns {
             &since.unwrap_or_default(),
             &took,
             port(step.event),
+            ends,
             &depth,
+            place.map_or("", String::as_str),
         ])
     }
+}
+
+/// How an activation ends, in a short word.
+fn end(outcome: WayOut) -> &'static str {
+    match outcome {
+        WayOut::ExitDet => "exit",
+        WayOut::ExitNondet => "exit ◇",
+        WayOut::Fail => "fail",
+        WayOut::Exception => "exc.",
+        WayOut::Open => "open",
+        WayOut::Lost => "lost",
+    }
+}
+
+/// The place, or its end where there is no room for all: the line stays.
+fn ending(place: &str, room: usize) -> String {
+    let cut = width(place).saturating_sub(room);
+    if cut == 0 {
+        return place.to_owned();
+    }
+    let rest: String = place.chars().skip(cut + 1).collect();
+    format!("…{rest}")
+}
+
+/// Cells of the widest place of a goal, as far as there is room for it.
+fn widest(places: &[String]) -> usize {
+    let widths = places.iter().map(|place| width(place));
+    widths.max().unwrap_or(0).min(PLACE)
 }
 
 /// To the nanosecond: events are close to each other wherever they are.
@@ -233,7 +299,10 @@ impl Events {
         let [mut list, mut stacks] = [area, area];
         if area.width >= SIDE_BY_SIDE {
             // What fits without the boxes beside it fits with them.
-            list.width = (area.width * 3 / 5).max(SIDE_BY_SIDE - BESIDE);
+            list.width = match area.width {
+                SPACIOUS.. => area.width / 3 * THIRDS,
+                width => (width * 3 / 5).max(SIDE_BY_SIDE - BESIDE),
+            };
             stacks.x += list.width + 1;
             stacks.width -= list.width + 1;
         } else {
@@ -276,7 +345,12 @@ impl Events {
     fn draw_list(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let Some(reader) = &self.reader else { return };
         let room = usize::from(area.width).saturating_sub(1);
-        let columns = Columns::of(reader, room);
+        if room >= WIDEST && self.places.is_empty() {
+            let names = SiteNames::of(&reader.analysis.trace);
+            self.places = names.names().map(|(place, _)| place.to_owned()).collect();
+        }
+        let places = &self.places;
+        let columns = Columns::of(reader, places, room);
         let when = self.list.step().filter(|_| columns.seconds.is_none());
         let when = when.map(|step| time(since_start(reader, step)));
         let name = reader.info().map(StreamInfo::title);
@@ -336,7 +410,7 @@ impl Events {
                 true => Some(self.took.get(step.number)),
                 false => None,
             };
-            let head = columns.row(reader, step, before, took) + "  ";
+            let head = columns.row(reader, step, before, took, places) + "  ";
             before = Some(step);
             let rest = room.saturating_sub(width(&head));
             let inside = depth

@@ -1,6 +1,7 @@
-//! Screen 1: what happened, then all predicates, or all goals, a row each.
+//! Screen 1: what happened, then all predicates, all goals, or the slowest calls, a row each.
 
 mod goals;
+mod slow;
 mod summary;
 
 use std::borrow::Cow;
@@ -11,13 +12,15 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Place, Screen, Spot, draw_parts, how_many};
+use super::{Effect, EventTarget, Place, Screen, Spot, draw_parts, how_many, place_of};
 use crate::analysis::AnalysisView;
+use crate::format::shorten;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 use crate::wanted_calls::{Answer, Wanted};
 use goals::Goals;
+use slow::SlowCalls;
 use summary::Summary;
 
 /// The screen.
@@ -28,17 +31,28 @@ pub(super) struct Predicates {
     table: Option<Table>,
     /// The goals of clauses, once they were shown.
     goals: Option<Table>,
-    shows_goals: bool,
+    /// The slowest calls, once they were shown.
+    slow: Option<Table>,
+    shown: Part,
     cumulative: bool,
     /// Times of single calls, for columns that need them.
     calls: Wanted,
 }
 
+/// What is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Part {
+    #[default]
+    Predicates,
+    Goals,
+    Slow,
+}
+
 const NEXT_PART: Binding = bind(
     &["t"],
     Action::NextTable,
-    "goals",
-    "predicates; the goals of their clauses, with lines",
+    "next list",
+    "predicates; goals of their clauses; the slowest calls",
 );
 
 const KEYS: &[Binding] = &[
@@ -61,14 +75,58 @@ const GOAL_KEYS: &[Binding] = &[
     ),
 ];
 
-const PARTS: [&str; 2] = ["predicates", "goals"];
+const SLOW_KEYS: &[Binding] = &[
+    NEXT_PART,
+    bind(
+        &["enter"],
+        Action::Enter,
+        "its event",
+        "show the call among the events",
+    ),
+];
+
+/// Each with its name, what its rows are, and the file that it is exported to.
+const PARTS: [(Part, &str, &str, &str); 3] = [
+    (Part::Predicates, "predicates", "predicate", "predicates"),
+    (Part::Goals, "goals", "goal", "goals"),
+    (Part::Slow, "slow calls", "call", "slow-calls"),
+];
 
 impl Predicates {
+    /// Lists what is shown, if that was not done.
+    fn list_shown(&mut self) {
+        let Some(analysis) = &self.analysis else {
+            return;
+        };
+        match self.shown {
+            Part::Goals if self.goals.is_none() => self.list_goals(),
+            Part::Slow if self.slow.is_none() => {
+                let rows = Box::new(SlowCalls::new(analysis));
+                self.slow = Some(Table::new(rows, Some("ns")));
+            }
+            _ => {}
+        }
+    }
+
     /// Lists the goals, if they are shown.
     fn list_goals(&mut self) {
-        if let Some(analysis) = self.analysis.as_ref().filter(|_| self.shows_goals) {
+        if let Some(analysis) = self.analysis.as_ref().filter(|_| self.shown == Part::Goals) {
             Table::fill(&mut self.goals, Box::new(Goals::new(analysis)), "served_ns");
         }
+    }
+
+    /// The slow calls, as far as they are known now.
+    fn list_slow(&mut self) {
+        if let (Some(table), Some(analysis)) = (&mut self.slow, &self.analysis) {
+            table.follow(Box::new(SlowCalls::new(analysis)));
+        }
+    }
+
+    /// The call that the cursor is on, if calls are shown.
+    fn slow_call(&self) -> Option<EventTarget> {
+        let table = self.slow.as_ref().filter(|_| self.shown == Part::Slow)?;
+        let (stream, number) = slow::event(table, self.analysis.as_ref()?)?;
+        Some(EventTarget::At { stream, number })
     }
 
     /// Where the goal is that the cursor is on.
@@ -80,7 +138,11 @@ impl Predicates {
 
 impl Screen for Predicates {
     fn bindings(&self) -> &'static [Binding] {
-        if self.shows_goals { GOAL_KEYS } else { KEYS }
+        match self.shown {
+            Part::Predicates => KEYS,
+            Part::Goals => GOAL_KEYS,
+            Part::Slow => SLOW_KEYS,
+        }
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
@@ -88,17 +150,19 @@ impl Screen for Predicates {
         Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "self_ns");
         self.analysis = Some(Arc::clone(analysis));
         self.calls = Wanted::default();
-        self.goals = self.goals.take().filter(|_| self.shows_goals);
+        self.goals = self.goals.take().filter(|_| self.shown == Part::Goals);
         self.list_goals();
+        self.list_slow();
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
         let (Some(table), Some(analysis)) = (&mut self.table, &self.analysis) else {
             return Effect::Unused;
         };
-        let is_wanted = match analysis.events() <= MOST_UNASKED {
-            true => table.shows_calls(),
-            false => table.asks_for_calls(),
+        let is_wanted = match (self.shown, analysis.events() <= MOST_UNASKED) {
+            (Part::Slow, _) => true,
+            (_, true) => table.shows_calls(),
+            (_, false) => table.asks_for_calls(),
         };
         if !is_wanted {
             return Effect::Unused;
@@ -109,6 +173,7 @@ impl Screen for Predicates {
             Answer::Lost => super::calls_lost(),
             Answer::Found => {
                 table.follow(Box::new(Rows::new(analysis)));
+                self.list_slow();
                 Effect::Done
             }
         }
@@ -116,28 +181,30 @@ impl Screen for Predicates {
 
     fn is_ready(&self) -> bool {
         let depends = self.table.as_ref().is_some_and(Table::depends_on_calls);
-        self.calls.is_over() || !depends
+        self.calls.is_over() || !(depends || self.shown == Part::Slow)
     }
 
     fn progress(&self) -> Option<f64> {
         let analysis = self.analysis.as_ref()?;
-        let wants = self.table.as_ref()?.shows_calls();
+        let wants = self.shown == Part::Slow || self.table.as_ref()?.shows_calls();
         analysis.calls_share().filter(|_| wants)
     }
 
     fn act(&mut self, action: Action) -> Effect {
         match action {
             Action::NextTable => {
-                self.shows_goals = !self.shows_goals;
-                if self.goals.is_none() {
-                    self.list_goals();
-                }
+                let at = PARTS.iter().position(|(part, ..)| *part == self.shown);
+                self.shown = PARTS[at.map_or(0, |at| at + 1) % PARTS.len()].0;
+                self.list_shown();
                 return Effect::Done;
             }
-            Action::Enter if self.shows_goals => {
+            Action::Enter if self.shown == Part::Goals => {
                 return self.place_here().map_or(Effect::Done, Effect::Place);
             }
-            _ if self.shows_goals => return Effect::Unused,
+            Action::Enter if self.shown == Part::Slow => {
+                return self.slow_call().map_or(Effect::Done, Effect::Event);
+            }
+            _ if self.shown != Part::Predicates => return Effect::Unused,
             _ => {}
         }
         let Some(table) = &mut self.table else {
@@ -167,49 +234,56 @@ impl Screen for Predicates {
 
     fn spot(&self) -> Spot {
         Spot {
-            part: usize::from(self.shows_goals),
+            part: self.shown as usize,
             ..Spot::of(self)
         }
     }
 
     fn recall(&mut self, spot: &Spot) {
-        self.shows_goals = spot.part > 0;
-        if self.goals.is_none() {
-            self.list_goals();
-        }
+        self.shown = PARTS
+            .get(spot.part)
+            .map_or(Part::Predicates, |(part, ..)| *part);
+        self.list_shown();
         spot.recall(self);
     }
 
     fn table(&self) -> Option<&Table> {
-        match self.shows_goals {
-            true => self.goals.as_ref(),
-            false => self.table.as_ref(),
+        match self.shown {
+            Part::Predicates => self.table.as_ref(),
+            Part::Goals => self.goals.as_ref(),
+            Part::Slow => self.slow.as_ref(),
         }
     }
 
     fn table_mut(&mut self) -> Option<&mut Table> {
-        match self.shows_goals {
-            true => self.goals.as_mut(),
-            false => self.table.as_mut(),
+        match self.shown {
+            Part::Predicates => self.table.as_mut(),
+            Part::Goals => self.goals.as_mut(),
+            Part::Slow => self.slow.as_mut(),
         }
     }
 
     /// Where a predicate is to be gone to, it is among the predicates.
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
-        let was_shown = std::mem::replace(&mut self.shows_goals, false);
+        let before = std::mem::replace(&mut self.shown, Part::Predicates);
         if let Some(table) = &mut self.table {
             table.select_predicate(predicate);
         }
-        match was_shown {
-            true => Effect::Step,
-            false => Effect::Done,
+        match before {
+            Part::Predicates => Effect::Done,
+            Part::Goals | Part::Slow => Effect::Step,
         }
     }
 
+    fn event(&self) -> Option<EventTarget> {
+        self.slow_call()
+    }
+
     fn status(&self) -> String {
-        if self.shows_goals {
-            let table = self.goals.as_ref();
-            return table.map_or_else(String::new, |table| how_many(table, "goal"));
+        let one = PARTS[self.shown as usize].2;
+        if self.shown != Part::Predicates {
+            let table = self.table();
+            return table.map_or_else(String::new, |table| how_many(table, one));
         }
         let what = if self.cumulative {
             "cumulative"
@@ -217,18 +291,25 @@ impl Screen for Predicates {
             "plain"
         };
         self.table.as_ref().map_or_else(String::new, |table| {
-            format!("{}, {what}", how_many(table, "predicate"))
+            format!("{}, {what}", how_many(table, one))
         })
     }
 
     fn file_name(&self) -> &'static str {
-        PARTS[usize::from(self.shows_goals)]
+        PARTS[self.shown as usize].3
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let below = self.summary.draw(area, buf, theme);
-        let shown = usize::from(self.shows_goals);
-        let below = draw_parts(PARTS.into_iter(), shown, below, buf, theme);
+        let names = PARTS.iter().map(|(_, name, ..)| *name);
+        let below = draw_parts(names, self.shown as usize, below, buf, theme);
+        if self.shown == Part::Slow && !self.calls.is_over() {
+            let text =
+                "looking for the slowest calls: the index does not have them, all events are read";
+            let room = usize::from(below.width.saturating_sub(2));
+            buf.set_stringn(below.x + 2, below.y, shorten(text, room), room, theme.faint);
+            return;
+        }
         if let Some(table) = self.table_mut() {
             table.draw(below, buf, theme);
         }
@@ -313,13 +394,7 @@ impl Rows {
         let used = (0..predicates.len() as PredicateIndex)
             .filter(|&index| predicates[index as usize].is_used());
         let used: Vec<PredicateIndex> = used.collect();
-        let place = |&index: &PredicateIndex| match analysis.source(index) {
-            Some((file, line)) => {
-                let name = file.rsplit('/').next().unwrap_or(file);
-                format!("{name}:{line}")
-            }
-            None => String::new(),
-        };
+        let place = |index: &PredicateIndex| place_of(analysis, *index);
         Self {
             places: used.iter().map(place).collect(),
             used,

@@ -65,6 +65,12 @@ pub(super) const KEYS: &[Binding] = &[
         "fold",
         "fold all streams, or unfold the one here",
     ),
+    bind(
+        &["a"],
+        Action::Measure,
+        "",
+        "times of the ruler: since the left edge or the beginning",
+    ),
     bind(&["}"], Action::NextStream, "", "to the next stream"),
     bind(&["{"], Action::PreviousStream, "", "to the stream before"),
     bind(

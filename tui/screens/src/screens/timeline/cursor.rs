@@ -22,12 +22,19 @@ impl Timeline {
         self.picture()?.columns.get(self.column_at() as usize)
     }
 
+    /// The depth that the cursor is at: of a stream in one line that of the innermost box there.
+    fn row(&self) -> u32 {
+        if !self.is_in_lines() {
+            return self.position.row;
+        }
+        let inner = self.column().and_then(innermost).map_or(0, |(row, _)| row);
+        let first = self.picture().map_or(0, |picture| picture.window.first_row);
+        first.saturating_add(u32::try_from(inner).unwrap_or(u32::MAX))
+    }
+
     /// What is under the cursor; `None` if it is not known.
     pub(super) fn cell(&self) -> Option<Cell> {
-        let row = self
-            .position
-            .row
-            .checked_sub(self.picture()?.window.first_row)?;
+        let row = self.row().checked_sub(self.picture()?.window.first_row)?;
         self.column()?.cell(row as usize)
     }
 
@@ -35,7 +42,7 @@ impl Timeline {
         let Some(picture) = self.picture() else {
             return Vec::new();
         };
-        let row = self.position.row.saturating_sub(picture.window.first_row);
+        let row = self.row().saturating_sub(picture.window.first_row);
         runs(picture, row as usize)
     }
 
@@ -68,4 +75,10 @@ impl Timeline {
         let sent = self.position.sent?;
         ((sent.cursor, sent.row, sent.band) == (cursor, row, band)).then_some(sent.number)
     }
+}
+
+/// The deepest cell of a column in which any box was, with its row in the picture.
+pub(super) fn innermost(column: &Column) -> Option<(usize, &Cell)> {
+    let cells = column.cells.iter().enumerate();
+    cells.rev().find(|(_, cell)| cell.segments > 0)
 }

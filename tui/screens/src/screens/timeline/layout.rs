@@ -1,5 +1,6 @@
 //! Which streams are in sight, and where.
 
+use portmortem_analyzer::trace::names::printable;
 use ratatui::layout::Rect;
 
 use super::{Timeline, format};
@@ -29,11 +30,24 @@ pub(super) struct Layout {
     pub(super) width: u32,
     /// Streams, by their place among those looked at, with their rows of boxes.
     pub(super) bands: Vec<(usize, Rect)>,
+    /// Where each stream is one line: the cells behind it, for its shares of work and of waiting.
+    pub(super) shares: u16,
 }
+
+/// Cells of the name of a stream that is one line, at most, and of its shares.
+const LINE_NAME: usize = 20;
+pub(super) const SHARE: u16 = 6;
+
+/// On narrower screens there are no shares.
+const SHARES_FROM: u16 = 80;
 
 impl Timeline {
     /// Divides the area among them.
     pub(super) fn lay_out(&mut self, area: Rect) {
+        if self.is_in_lines() {
+            return self.lay_out_lines(area);
+        }
+        self.layout.shares = 0;
         let bands = 0..self.streams.len();
         let deepest = bands
             .filter_map(|band| Some(self.figures(band)?.max_depth))
@@ -41,12 +55,8 @@ impl Timeline {
         let digits = format::count(deepest.unwrap_or(0)).len() as u16;
         let gutter = (digits + 1).clamp(GUTTER, GUTTER.max(area.width / 4));
         self.layout.gutter = gutter;
-        let width = u32::from(area.width.saturating_sub(gutter + 1));
-        if width != self.layout.width {
-            self.layout.width = width;
-            let span = self.position.view.span();
-            self.set_view(self.position.view.from, span);
-        }
+        self.set_width(area.width.saturating_sub(gutter + 1));
+        let width = self.layout.width;
         let (many, single) = (self.streams.len(), self.streams.len() == 1);
         // Rows that a stream has any use for.
         let rows: Vec<u16> = (0..many)
@@ -88,6 +98,64 @@ impl Timeline {
             }
             self.layout.bands.push((band, rows));
             y += lines;
+        }
+    }
+
+    /// So many cells of a row; as much time is shown as before.
+    fn set_width(&mut self, width: u16) {
+        if u32::from(width) != self.layout.width {
+            self.layout.width = width.into();
+            let span = self.position.view.span();
+            self.set_view(self.position.view.from, span);
+        }
+    }
+
+    /// One line for each stream: its name, its cells, its shares.
+    fn lay_out_lines(&mut self, area: Rect) {
+        let names = self.streams.iter().map(|&stream| self.line_name(stream));
+        let widths = names.map(|name| format::width(&name));
+        let longest = widths.max().unwrap_or(0).min(LINE_NAME) as u16;
+        // A sign for the cursor, and a space.
+        let gutter = (longest + 2).clamp(GUTTER, GUTTER.max(area.width / 4));
+        self.layout.gutter = gutter;
+        self.layout.shares = match area.width {
+            SHARES_FROM.. => 2 * SHARE,
+            _ => 0,
+        };
+        self.set_width(area.width.saturating_sub(gutter + 1 + self.layout.shares));
+        let body = area.height.saturating_sub(1 + FOOT);
+        let many = self.streams.len();
+        // The last line says how many more there are.
+        let shown = match usize::from(body) {
+            body if many > body => body.saturating_sub(1),
+            _ => many,
+        };
+        self.first_band = first_row(self.first_band, self.position.band, shown, many);
+        let bands = (self.first_band..many).take(shown);
+        let rows = |y| Rect {
+            x: area.x + gutter,
+            y,
+            width: self.layout.width as u16,
+            height: 1,
+        };
+        self.layout.bands = bands
+            .zip(area.y + 1..)
+            .map(|(band, y)| (band, rows(y)))
+            .collect();
+    }
+
+    /// What a stream is called where it is one line: its name, or its number.
+    pub(super) fn line_name(&self, stream: usize) -> String {
+        let info = self
+            .analysis()
+            .and_then(|of| of.trace.streams().get(stream));
+        let name = info.map(|info| printable(info.name()));
+        match (name.filter(|name| !name.is_empty()), info) {
+            (Some(name), Some(info)) if name.chars().all(|c| c.is_ascii_digit()) => {
+                format!("{} {name}", info.kind_name())
+            }
+            (Some(name), _) => name,
+            (None, info) => info.map_or_else(String::new, |info| format!("stream {}", info.id)),
         }
     }
 }

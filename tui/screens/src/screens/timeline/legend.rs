@@ -22,20 +22,28 @@ impl Timeline {
         }
         let [call, exit, redo, fail, exception] = theme.ports;
         let filled = |style: Style| style.add_modifier(Modifier::REVERSED);
-        let signs = [
-            (filled(call), "▏called ›goes on".to_owned()),
-            (filled(exit), "exits ◇again".to_owned()),
-            (redo, format!("{REDO}redone")),
-            (filled(fail), format!("{FAIL}fails")),
-            (filled(exception), format!("{EXCEPTION}exception")),
-            (theme.faint, "░several".to_owned()),
-            (theme.text, "~longest".to_owned()),
-            (fail, format!("{BOTH}{REDO}{FAIL}")),
-            (theme.text, "»by last call".to_owned()),
-            (theme.text, "‹from before".to_owned()),
-            (theme.warning, "‖paused ?lost".to_owned()),
-            (theme.faint, "┆new block".to_owned()),
-        ];
+        let signs = match self.is_in_lines() {
+            true => vec![
+                (theme.bar, "█work ▂in part".to_owned()),
+                (theme.faint, "·waits, loads or collects".to_owned()),
+                (theme.warning, "‖paused ?lost".to_owned()),
+                (theme.text, "space: this stream in full".to_owned()),
+            ],
+            false => vec![
+                (filled(call), "▏called ›goes on".to_owned()),
+                (filled(exit), "exits ◇again".to_owned()),
+                (redo, format!("{REDO}redone")),
+                (filled(fail), format!("{FAIL}fails")),
+                (filled(exception), format!("{EXCEPTION}exception")),
+                (theme.faint, "░several".to_owned()),
+                (theme.text, "~longest".to_owned()),
+                (fail, format!("{BOTH}{REDO}{FAIL}")),
+                (theme.text, "»by last call".to_owned()),
+                (theme.text, "‹from before".to_owned()),
+                (theme.warning, "‖paused ?lost".to_owned()),
+                (theme.faint, "┆new block".to_owned()),
+            ],
+        };
         let mut x = area.x + 1;
         for (style, text) in signs {
             if usize::from(area.right().saturating_sub(x)) < format::width(&text) {

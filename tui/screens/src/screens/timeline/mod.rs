@@ -19,6 +19,7 @@ mod seek;
 mod tests;
 mod view;
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -54,6 +55,9 @@ const ROWS_MARGIN: u32 = 8;
 
 /// Pictures begin at depths that are multiples of this.
 const ROWS_STEP: u32 = 64;
+
+/// From so many streams on they are in the order of their work, and folded each is one line.
+const MANY: usize = 8;
 
 /// Depths that a page is.
 const PAGE: i64 = 10;
@@ -111,6 +115,8 @@ pub(super) struct Timeline {
     zooms: Vec<Position>,
     /// All bands are folded.
     folded: bool,
+    /// Times on the ruler are since the beginning of the trace, not of what is shown.
+    absolute: bool,
     first_band: usize,
     first_row: u32,
     search: String,
@@ -188,6 +194,11 @@ impl Timeline {
         pyramids.map_or(1, |pyramids| pyramids.grain(stream, column))
     }
 
+    /// Whether each stream is one line.
+    fn is_in_lines(&self) -> bool {
+        self.folded && self.streams.len() >= MANY
+    }
+
     fn is_found(&self, predicate: Option<PredicateIndex>) -> bool {
         predicate.is_some_and(|predicate| self.found.get(predicate as usize) == Some(&true))
     }
@@ -224,7 +235,15 @@ impl Screen for Timeline {
         let figures = &analysis.profile.streams;
         let streams = 0..figures.len();
         let looked_at = |stream: &usize| analysis.scope.has_stream(figures[*stream].stream);
-        let streams: Vec<usize> = streams.filter(looked_at).collect();
+        let mut streams: Vec<usize> = streams.filter(looked_at).collect();
+        let mut before = self.streams.clone();
+        before.sort_unstable();
+        if streams == before {
+            // Under other filters they stay where they were.
+            streams.clone_from(&self.streams);
+        } else if streams.len() >= MANY {
+            streams.sort_by_key(|stream| Reverse(figures[*stream].work_ticks));
+        }
         let each = || streams.iter().map(|stream| &figures[*stream]);
         let from = each().map(|stream| stream.first_tick).min();
         // An event at the last tick is one, too.
@@ -236,6 +255,9 @@ impl Screen for Timeline {
             to: to.unwrap_or(0).max(from.saturating_add(1)),
         };
         if (&self.whole, &self.streams) != (&whole, &streams) {
+            if self.streams.is_empty() {
+                self.folded = streams.len() >= MANY;
+            }
             (self.whole, self.streams) = (whole, streams);
             self.zooms.clear();
             self.range = MarkedRange::default();
@@ -275,6 +297,13 @@ impl Screen for Timeline {
             Action::Back if self.seek.is_some() => {
                 self.seek = None;
                 return Effect::Say("not looked for any further".to_owned());
+            }
+            Action::Measure => {
+                self.absolute = !self.absolute;
+                return Effect::Say(match self.absolute {
+                    true => "the ruler has times since the beginning of the trace".to_owned(),
+                    false => "the ruler has times since the left edge".to_owned(),
+                });
             }
             Action::RangeBegin => return self.set_range(false),
             Action::RangeEnd => return self.set_range(true),
@@ -377,7 +406,9 @@ impl Screen for Timeline {
     }
 
     fn event(&self) -> Option<EventTarget> {
-        let only = self.cell().and_then(|cell| cell.only());
+        // In a line the innermost box is mostly waiting: the moment counts.
+        let cell = self.cell().filter(|_| !self.is_in_lines());
+        let only = cell.and_then(|cell| cell.only());
         let began = only.filter(|only| only.began == Began::Call);
         let number = self.sent().or(began.map(|only| only.called));
         Some(EventTarget::At {

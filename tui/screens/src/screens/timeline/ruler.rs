@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::foot::length;
+use super::layout::SHARE;
 use super::{Timeline, format};
 use crate::theme::Theme;
 
@@ -30,14 +31,17 @@ impl Timeline {
         .filter_map(|(column, sign)| Some((column?, sign.to_owned())))
         .collect();
         let at = self.column_at();
-        let since = length(analysis, window.start_of(at) - window.from);
-        let begin = clock.since_start_ns(window.from);
-        let begin = format!("{}.{:09} s", begin / 1_000_000_000, begin % 1_000_000_000);
-        let mut cursor = if at == 0 {
-            format!("▼{begin}")
-        } else {
-            format!("▼+{since}")
+        let time = |column: u32| match column {
+            column if column == 0 || self.absolute => {
+                let ns = clock.since_start_ns(window.start_of(column));
+                format!("{}.{:09} s", ns / 1_000_000_000, ns % 1_000_000_000)
+            }
+            column => format!(
+                "+{}",
+                length(analysis, window.start_of(column) - window.from)
+            ),
         };
+        let mut cursor = format!("▼{}", time(at));
         if format::width(&cursor) > (window.columns - at.min(window.columns)) as usize {
             cursor = "▼".to_owned();
         }
@@ -49,17 +53,17 @@ impl Timeline {
             })
         };
         for column in (0..window.columns).step_by(EVERY as usize) {
-            let since = length(analysis, window.start_of(column) - window.from);
-            let text = if column == 0 {
-                format!("▏{begin}")
-            } else {
-                format!("▏+{since}")
-            };
+            let text = format!("▏{}", time(column));
             let room = (window.columns - column).min(EVERY);
             let width = format::width(&text) as u32;
             if !taken(column, width) && width <= room {
                 buf.set_stringn(x(column), area.y, text, room as usize, theme.heading);
             }
+        }
+        if self.layout.shares > 0 {
+            let heads = format::right("work", SHARE.into()) + &format::right("waits", SHARE.into());
+            let x = area.right().saturating_sub(self.layout.shares);
+            buf.set_stringn(x, area.y, heads, self.layout.shares.into(), theme.heading);
         }
         for (column, text) in signs {
             let room = (window.columns - column.min(window.columns)) as usize;

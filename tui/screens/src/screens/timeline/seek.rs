@@ -13,6 +13,7 @@ use portmortem_tracer::format::Event;
 
 use super::pictures::reader;
 use super::{Effect, EventTarget, Timeline};
+use crate::screens::events::jumps::{is_mark, rounds};
 use crate::screens::events::reader::Reader;
 use crate::screens::events::search::{Found, Leg, Search, Wanted, Way};
 use crate::worker::{Received, Worker};
@@ -235,6 +236,16 @@ impl Timeline {
                 let wanted = begins(move |of, _| of == predicate);
                 let stage = self.search(legs, wanted);
                 self.begin(stage, "there is no event of this predicate")
+            }
+            EventTarget::Mark(text) => {
+                let stream = self.streams.get(self.position.band);
+                let Some(reader) = stream.and_then(|&stream| self.events(stream)) else {
+                    return Effect::Done;
+                };
+                let mut legs = rounds(&reader, self.sent());
+                legs.retain(|leg| self.streams.contains(&leg.stream));
+                let stage = self.search(legs, is_mark(&reader, text));
+                self.begin(stage, "there is no such mark")
             }
         }
     }

@@ -7,8 +7,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
+use super::cursor::innermost;
 use super::labels::{Label, labels};
-use super::layout::{FOOT, LANES};
+use super::layout::{FOOT, LANES, SHARE};
 use super::pictures::Picture;
 use super::runs::{Run, Shows, runs};
 use super::{Timeline, format};
@@ -21,6 +22,10 @@ const LEAST_HEIGHT: u16 = FOOT + LANES + 4;
 
 /// What boxes are filled with in which the program does not run.
 const IDLE: char = '·';
+
+/// The same of a cell of a stream that is one line, and what was not read yet.
+const WAITS: &str = "·";
+const NOT_READ: &str = "…";
 
 pub(super) const FAIL: &str = "✗";
 pub(super) const REDO: &str = "↶";
@@ -71,7 +76,16 @@ impl Timeline {
         self.look();
         self.ruler(area, buf, theme);
         for (band, rows) in self.layout.bands.clone() {
-            self.draw_band(band, rows, buf, theme);
+            match self.is_in_lines() {
+                true => self.draw_line(band, rows, buf, theme),
+                false => self.draw_band(band, rows, buf, theme),
+            }
+        }
+        let (shown, all) = (self.layout.bands.len(), self.streams.len());
+        if self.is_in_lines() && shown < all {
+            let text = format!(" … {} more streams, most work first", all - shown);
+            let (y, room) = (area.bottom() - FOOT - 1, area.width.into());
+            buf.set_stringn(area.x, y, format::shorten(&text, room), room, theme.faint);
         }
         let foot = Rect {
             y: area.bottom() - FOOT,
@@ -164,6 +178,60 @@ impl Timeline {
             width,
             style,
         );
+    }
+
+    /// A stream as one line.
+    fn draw_line(&self, band: usize, rows: Rect, buf: &mut Buffer, theme: &Theme) {
+        let (Some(&stream), Some(figures)) = (self.streams.get(band), self.figures(band)) else {
+            return;
+        };
+        let (y, gutter) = (rows.y, usize::from(self.layout.gutter));
+        let selected = band == self.position.band;
+        let (sign, style) = match selected {
+            true => ("▶", theme.subject),
+            false => (" ", theme.text),
+        };
+        let name = format::shorten(&self.line_name(stream), gutter.saturating_sub(2));
+        let text = format!("{sign}{name}");
+        buf.set_stringn(rows.x - self.layout.gutter, y, text, gutter, style);
+        if self.layout.shares > 0 {
+            let width = usize::from(SHARE);
+            let share = |ticks| format::right(&format::percent(ticks, figures.self_ticks), width);
+            let shares = share(figures.work_ticks) + &share(figures.waiting_ticks);
+            buf.set_stringn(rows.right() + 1, y, shares, 2 * width, theme.text);
+        }
+        let window = self.stretch(band);
+        let pictures = self.pictures.as_ref();
+        let Some(picture) = pictures.and_then(|pictures| pictures.get(&window)) else {
+            return;
+        };
+        let cursor = self.column_at();
+        for ((x, at), column) in (rows.x..rows.right()).zip(0..).zip(&picture.columns) {
+            let ticks = window.start_of(at + 1) - window.start_of(at);
+            let (sign, style) = self.in_line(column, ticks, theme);
+            let style = if selected && at == cursor {
+                theme.cursor
+            } else {
+                style
+            };
+            buf.set_stringn(x, y, sign, 1, style);
+        }
+    }
+
+    /// What a column of so many ticks shows of a stream in one line.
+    fn in_line(&self, column: &Column, ticks: u64, theme: &Theme) -> (&'static str, Style) {
+        let busy = column.cells.first().map_or(0, |cell| cell.ticks);
+        let longest = column.cells.iter().filter_map(|cell| cell.longest);
+        let idle = longest.filter(|(predicate, _)| self.is_idle(*predicate));
+        let idle: u64 = idle.map(|(_, ticks)| ticks).sum();
+        match innermost(column) {
+            _ if column.gap_ticks > 0 || column.counts.gaps > 0 => ("?", theme.warning),
+            _ if column.paused_ticks > ticks / 2 => ("‖", theme.warning),
+            None if !column.read => (NOT_READ, theme.faint),
+            None => (" ", theme.text),
+            _ if idle >= busy && idle > 0 => (WAITS, theme.faint),
+            _ => (level(busy.saturating_sub(idle).max(1), ticks), theme.bar),
+        }
     }
 
     fn lanes(&self, picture: &Picture, rows: Rect, buf: &mut Buffer, theme: &Theme) {

@@ -12,6 +12,7 @@ use ratatui::layout::Rect;
 
 use super::{Effect, EventTarget, Screen, Spot, draw_parts, how_many};
 use crate::analysis::AnalysisView;
+use crate::format::fitting;
 use crate::keys::{Action, Binding, bind};
 use crate::table::Table;
 use crate::theme::Theme;
@@ -19,11 +20,16 @@ use about::About;
 use centers::Centers;
 use streams::Streams;
 
+/// With fewer rows the sums of streams are left out.
+const LEAST_ROWS: u16 = 3;
+
 /// The screen.
 #[derive(Debug, Default)]
 pub(super) struct TraceScreen {
     about: About,
     streams: Option<Table>,
+    /// The sums of all streams, in words.
+    sums: Vec<String>,
     centers: Option<Table>,
     shown: Part,
 }
@@ -82,6 +88,7 @@ impl Screen for TraceScreen {
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.about.follow(analysis);
+        self.sums = streams::sums(analysis);
         let is_new = self.streams.is_none();
         Table::fill(
             &mut self.streams,
@@ -201,7 +208,14 @@ impl Screen for TraceScreen {
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let names = self.parts().iter().map(|(_, name)| *name);
-        let below = draw_parts(names, self.at(), area, buf, theme);
+        let mut below = draw_parts(names, self.at(), area, buf, theme);
+        if self.shown == Part::Streams && below.height > LEAST_ROWS {
+            let room = usize::from(area.width.saturating_sub(2));
+            let sums = fitting(self.sums.iter().map(String::as_str), room);
+            buf.set_stringn(below.x + 1, below.y, sums, room, theme.text);
+            below.y += 1;
+            below.height -= 1;
+        }
         match self.table_mut() {
             Some(table) => table.draw(below, buf, theme),
             None => self.about.draw(below, buf, theme),
