@@ -291,16 +291,17 @@ impl StreamFigures {
     pub(crate) fn and_after_loss(self, later: &Self) -> Self {
         Self {
             stream: self.stream,
-            events: self.events + later.events,
+            events: self.events.saturating_add(later.events),
             lost_events: self.lost_events.saturating_add(later.lost_events),
             events_before: self.events_before,
             first_tick: self.first_tick,
             last_tick: later.last_tick,
-            self_ticks: self.self_ticks + later.self_ticks,
-            waiting_ticks: self.waiting_ticks + later.waiting_ticks,
-            untraced_ticks: self.untraced_ticks + later.untraced_ticks,
-            paused_ticks: self.paused_ticks + later.paused_ticks,
-            gap_ticks: self.gap_ticks + later.gap_ticks,
+            self_ticks: self.self_ticks.saturating_add(later.self_ticks),
+            work_ticks: self.work_ticks.saturating_add(later.work_ticks),
+            waiting_ticks: self.waiting_ticks.saturating_add(later.waiting_ticks),
+            untraced_ticks: self.untraced_ticks.saturating_add(later.untraced_ticks),
+            paused_ticks: self.paused_ticks.saturating_add(later.paused_ticks),
+            gap_ticks: self.gap_ticks.saturating_add(later.gap_ticks),
             max_depth: self.max_depth.max(later.max_depth),
             max_choices: self.max_choices.max(later.max_choices),
         }
