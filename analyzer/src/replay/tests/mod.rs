@@ -11,6 +11,7 @@ mod growing;
 mod indexes;
 mod naive;
 mod net;
+mod packing;
 mod parallel;
 mod parts;
 mod passed;
