@@ -5,6 +5,7 @@
 //! | step | module |
 //! |---|---|
 //! | file → header, names, streams, events | [`trace`] |
+//! | trace → packed trace, and back | [`trace::packing`] |
 //! | what of a trace is looked at | [`scope`] |
 //! | events → figures | [`mod@replay`] → [`figures`] |
 //! | events → what happens to boxes | [`machine`] |

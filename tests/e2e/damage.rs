@@ -4,7 +4,7 @@
 use std::fs;
 
 use portmortem_tests::{Outcome, Sandbox, Status, sample};
-use portmortem_tracer::format::FORMAT_VERSION;
+use portmortem_tracer::format::NEWEST_VERSION;
 
 /// The commands that read traces.
 fn readers(path: &str) -> [Vec<&str>; 6] {
@@ -68,11 +68,11 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0
 fn a_newer_format() {
     let sandbox = Sandbox::new();
     let mut bytes = some_trace(&sandbox);
-    for version in [FORMAT_VERSION + 1, FORMAT_VERSION + 2, 0xffff] {
+    for version in [NEWEST_VERSION + 1, NEWEST_VERSION + 2, 0xffff] {
         bytes[8..10].copy_from_slice(&version.to_le_bytes());
         sandbox.write("x.pmt", &bytes);
         let why = format!(
-            "written by a newer Portmortem (format {version}, this one reads up to {FORMAT_VERSION})"
+            "written by a newer Portmortem (format {version}, this one reads up to {NEWEST_VERSION})"
         );
         all_refuse(&sandbox, "x.pmt", &why);
     }

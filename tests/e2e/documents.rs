@@ -135,7 +135,8 @@ fn links() {
 }
 
 /// The reader in Python, written from `tracer/FORMAT.md`, agrees with the export in every cell: for the samples, and
-/// for a sample that was damaged and one that was cut off, whose events have gaps.
+/// for a sample that was damaged and one that was cut off, whose events have gaps; and for packed
+/// ones.
 #[test]
 fn a_reader_in_another_language() {
     let sandbox = Sandbox::new();
@@ -160,7 +161,16 @@ fn a_reader_in_another_language() {
         .portmortem(["record", "--clauses", "--arguments", "*", "clauses.pl"])
         .succeeds();
     traces.push(sandbox.path("clauses.pmt"));
-    assert!(traces.len() >= 12, "{traces:?}");
+    for name in ["damaged", "clauses"] {
+        let (from, to) = (format!("{name}.pmt"), format!("packed_{name}.pmt"));
+        sandbox.portmortem(["pack", &from, "-o", &to]).succeeds();
+        traces.push(sandbox.path(&to));
+    }
+    let mut damaged = fs::read(sandbox.path("packed_clauses.pmt")).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 4;
+    traces.push(sandbox.write("damaged_packed.pmt", damaged));
+    assert!(traces.len() >= 15, "{traces:?}");
     let tables = sandbox.path("tables");
     let mut export = sandbox.command(built::portmortem());
     export.command.arg("export").args(&traces);
@@ -175,7 +185,7 @@ fn a_reader_in_another_language() {
     compare
         .wait()
         .succeeds()
-        .shows("cells of 12 traces compared");
+        .shows("cells of 15 traces compared");
 }
 
 /// The reader tells of a difference: a cell that is wrong in the export, and a row that is missing.

@@ -139,6 +139,20 @@ fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
         .portmortem(["report", "few.pmt"])
         .succeeds()
         .shows("events were folded into the figures");
+    // Packed, it keeps its figures.
+    for words in [
+        ["pack", "few.pmt", "-o", "packed.pmt", "--force"],
+        ["pack", "packed.pmt", "-o", "back.pmt", "--unpack"],
+    ] {
+        sandbox.portmortem(words).succeeds();
+    }
+    for trace in ["packed.pmt", "back.pmt"] {
+        assert_eq!(counts(&sandbox, trace), counts(&sandbox, "few.pmt"));
+        sandbox
+            .portmortem(["report", trace])
+            .succeeds()
+            .shows("events were folded into the figures");
+    }
     sandbox
         .portmortem(["report", "few.pmt", "--focus", "nrev/2"])
         .refuses("its events were folded into figures");

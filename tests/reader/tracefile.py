@@ -4,13 +4,17 @@ import struct
 import zlib
 from dataclasses import dataclass, field
 
+from zstandard import Damaged, unpacked
+
 FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 7
+NEWEST_VERSION = 8
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
+PACKED = 16
+MAX_UNPACKED = 16 << 20
 UNKNOWN = "<unknown>"
 
 
@@ -166,27 +170,43 @@ def block_at(data, offset, file_id):
     first_size, owner, kind, stream, sequence, first_event, base_tick, base_ns, size, crc = struct.unpack_from(
         "<IQIIQQQQII", head, 4
     )
+    recorded, packed = struct.unpack_from("<II", head, 116)
     size = size or first_size
+    is_packed, kind = kind & PACKED, kind & ~PACKED
+    room = (recorded or first_size if is_packed else size) - BLOCK_HEADER
     known = kind in (EVENTS, RECORDS, INDEX) and owner == file_id
     if zlib.crc32(head[4:60]) != crc or not known or size == 0 or size % ALIGN:
         return None
     committed, state, _last_tick, events, _regressions, payload_crc, close_crc, dropped = struct.unpack_from(
         "<IIQIIIIQ", head, 64
     )
-    room = size - BLOCK_HEADER
+    if is_packed and (packed > size - BLOCK_HEADER or (room + BLOCK_HEADER) % ALIGN or room < 0):
+        return None
     if state == 0:
-        closing = None
+        closing = False if is_packed else None
     elif state == 1 and zlib.crc32(head[64:92]) == close_crc and committed <= room:
         closing = (events, payload_crc)
     else:
         closing = False
     begin = offset + BLOCK_HEADER
-    wanted = min(committed, room)
+    wanted = packed if is_packed else min(committed, room)
     payload = data[begin : min(begin + wanted, end_of_blocks(data))]
+    whole = len(payload) == wanted
+    if is_packed:
+        payload = unpacked_payload(payload, committed) if whole else b""
     return Block(
         offset, size, kind, stream, sequence, first_event, base_tick, base_ns,
-        closing, payload, len(payload) == wanted, dropped,
+        closing, payload, whole, dropped,
     )
+
+
+def unpacked_payload(payload, length):
+    """What was packed; nothing if it is damaged."""
+    try:
+        found = unpacked(payload) if length <= MAX_UNPACKED else b""
+    except Damaged:
+        return b""
+    return found if len(found) == length else b""
 
 
 def end_of_blocks(data):

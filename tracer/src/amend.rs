@@ -10,7 +10,7 @@ use crate::ending::index_and_footer;
 use crate::format::{
     BLOCK_HEADER_BYTES, BlockClose, BlockHeader, BlockKind, BlockStart, Closing, FILE_HEADER_BYTES,
     FOOTER_BYTES, FORMAT_VERSION, Footer, HeaderError, Index, IndexEntry, Record, WireError, crc32,
-    decode_header, decode_index, encode_record, header_version,
+    decode_header, decode_index, encode_record, header_version, packed_from,
 };
 
 /// Why a trace could not be added to. It is as it was, but for [`AmendError::Io`]: then it may have lost its index, and no more.
@@ -25,6 +25,9 @@ pub enum AmendError {
     /// An older version of the format does not know such records.
     #[error("the trace was written by an older Portmortem")]
     Older,
+    /// It is packed.
+    #[error("the trace is packed")]
+    Packed,
     /// It was not closed in order, still grows, or is damaged.
     #[error("the trace does not end in order")]
     NotClosed,
@@ -52,6 +55,9 @@ fn tail_with(file: &File, records: &[Record]) -> Result<(Vec<u8>, u64), AmendErr
     file.take(FILE_HEADER_BYTES as u64)
         .read_to_end(&mut header)?;
     let (_, file_id) = decode_header(&header)?;
+    if packed_from(&header).is_some() {
+        return Err(AmendError::Packed);
+    }
     if header_version(&header) != Some(FORMAT_VERSION) {
         return Err(AmendError::Older);
     }

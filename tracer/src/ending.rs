@@ -72,13 +72,10 @@ fn list_blocks(space: &Space, file_id: u64) -> io::Result<Vec<IndexEntry>> {
     Ok(blocks)
 }
 
-/// The end of a trace whose last block ends at `index_offset`. `pair`: when it ended.
-pub(crate) fn index_and_footer(
-    index: &Index,
-    index_offset: u64,
-    pair: Pair,
-    file_id: u64,
-) -> Vec<u8> {
+/// The end of a trace whose last block ends at `index_offset`: index and footer. `pair`: when it
+/// ended.
+#[must_use]
+pub fn index_and_footer(index: &Index, index_offset: u64, pair: Pair, file_id: u64) -> Vec<u8> {
     let payload = encode_index(index);
     let start = BlockStart {
         kind: BlockKind::Index,

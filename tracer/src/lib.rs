@@ -57,8 +57,10 @@ pub mod truncation;
 mod writer_lock;
 
 pub use amend::{AmendError, amend};
+pub use ending::index_and_footer;
 pub use index_lock::IndexLock;
 pub use options::{Keep, MIN_MAX_SIZE, Options};
 pub use recorder::{RecordError, Recorder};
 pub use shared::NO_ID;
 pub use stream::{Ready, Stream};
+pub use writer_lock::is_being_recorded;

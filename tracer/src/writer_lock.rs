@@ -12,6 +12,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+/// Whether a recording writes the file at `path`, as far as that can be found out.
+#[must_use]
+pub fn is_being_recorded(path: &Path) -> bool {
+    WriterLock::try_on(path).is_err()
+}
+
 /// Another recording holds the lock.
 #[derive(Debug)]
 pub(crate) struct InUse;

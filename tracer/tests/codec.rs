@@ -4,11 +4,11 @@
 
 use portmortem_tracer::format::{
     ArgumentValue, Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource,
-    CompleteTable, Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION,
-    Fit, Footer, Header, HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts,
-    Predicate, Record, Site, StreamBegin, StreamKind, Technique, Trial, Trials, ValueKind,
-    WireError, crc32, decode_header, decode_index, decode_record, encode_header, encode_index,
-    encode_record, read_record, read_varint, write_varint,
+    CompleteTable, Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, Fit, Footer,
+    Header, HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, NEWEST_VERSION, Outcome,
+    PortCosts, Predicate, Record, Site, StreamBegin, StreamKind, Technique, Trial, Trials,
+    ValueKind, WireError, crc32, decode_header, decode_index, decode_record, encode_header,
+    encode_index, encode_record, read_record, read_varint, write_varint,
 };
 use proptest::prelude::*;
 
@@ -405,15 +405,15 @@ fn headers_that_cannot_be_read_say_why() {
         Err(HeaderError::Truncated(100))
     );
     let mut newer = good;
-    newer[8] = FORMAT_VERSION as u8 + 1;
+    newer[8] = NEWEST_VERSION as u8 + 1;
     let error = decode_header(&newer).unwrap_err();
     assert_eq!(
         error,
         HeaderError::NewerVersion {
-            found: FORMAT_VERSION + 1
+            found: NEWEST_VERSION + 1
         }
     );
-    let says = format!("version {}", FORMAT_VERSION + 1);
+    let says = format!("version {}", NEWEST_VERSION + 1);
     assert!(error.to_string().contains(&says), "{error}");
     let mut damaged = good;
     damaged[40] ^= 1;

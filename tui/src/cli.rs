@@ -6,6 +6,7 @@ mod columns;
 mod diff;
 mod html;
 mod keep;
+mod pack;
 mod predict;
 mod program;
 mod record;
@@ -25,6 +26,7 @@ use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};
 pub(crate) use html::HtmlArgs;
 pub(crate) use keep::Keep;
+pub(crate) use pack::PackArgs;
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
 pub(crate) use program::ProgramArgs;
 pub(crate) use record::RecordArgs;
@@ -113,6 +115,8 @@ A trace that is damaged, or whose recording did not end, has none.")]
         #[arg(required = true, value_name = "TRACE")]
         traces: Vec<PathBuf>,
     },
+    /// Make a smaller file of a trace, for keeping and sending; every command reads it
+    Pack(PackArgs),
     /// Measure the costs of the operations of a Prolog program on this machine
     Calibrate(CalibrateArgs),
     /// Predict times: on another machine, or for sizes of the input that were never run

@@ -55,7 +55,7 @@ impl Fingerprint {
         let file = fs::metadata(path)?;
         Ok(Self {
             id: trace.file_id(),
-            size: trace.size(),
+            size: trace.file_size(),
             changed_ns: i128::from(file.mtime()) * 1_000_000_000 + i128::from(file.mtime_nsec()),
         })
     }

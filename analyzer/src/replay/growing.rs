@@ -49,8 +49,8 @@ pub(crate) struct Growing {
     last: Vec<LastBlock>,
 }
 
-/// The last block of a stream that was joined: the stream's id, the block's sequence, and its
-/// offset.
+/// The last block of a stream that was joined: the stream's id, the block's sequence, and where it
+/// was recorded.
 type LastBlock = (u32, u64, u64);
 
 /// What the replay found in a trace as it is now.
@@ -394,7 +394,7 @@ impl Growing {
             let at = trace.block_from(stream, sequence);
             let found = trace.blocks(at..stream.blocks.end).first();
             match found.filter(|block| block.sequence == sequence) {
-                Some(block) => block.offset == offset,
+                Some(block) => block.recorded_at == offset,
                 // Others may have its room now.
                 None => trace.header().mode.keep_last,
             }
@@ -477,5 +477,5 @@ impl Growing {
 fn last_of(trace: &Trace, joined: &Joined, stream: &StreamInfo) -> Option<LastBlock> {
     let next = trace.block_from(stream, joined.reached(stream.id)?.sequence);
     let block = trace.blocks(stream.blocks.start..next).last()?;
-    Some((stream.id, block.sequence, block.offset))
+    Some((stream.id, block.sequence, block.recorded_at))
 }

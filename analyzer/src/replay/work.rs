@@ -248,8 +248,9 @@ impl<'t> Worker<'t> {
                 reader.step(chunk, dialect, gap);
             }
             let (number, first) = (reader.events.next_number(), chunk.events);
-            let read = chunk.replay(self.trace, dialect, payload.bytes, reader.events.tick());
-            let mut offset = offsets(payload.bytes, payload.offset);
+            let bytes = payload.bytes();
+            let read = chunk.replay(self.trace, dialect, bytes, reader.events.tick());
+            let mut offset = offsets(bytes, payload.offset);
             reader.note(chunk, |event| {
                 let at = event - first;
                 (number + at, offset(at))
@@ -260,7 +261,7 @@ impl<'t> Worker<'t> {
             if read.over || chunk.unusual {
                 break;
             }
-            if read.bytes < payload.bytes.len() {
+            if read.bytes < bytes.len() {
                 // The reader of single events decides about the next one.
                 let before = reader.events.events_read();
                 let Some(event) = reader.events.next() else {

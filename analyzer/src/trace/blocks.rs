@@ -3,12 +3,15 @@
 //! Every block header is parsed and checked here whichever way it was found; the index only says
 //! where to look, and which stream a damaged header belonged to.
 
+use std::ops::Range;
+
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, FILE_HEADER_BYTES, FOOTER_BYTES,
     Footer, IndexEntry, decode_index,
 };
 
 use super::Block;
+use super::packed::{PayloadBytes, unpacked};
 use crate::trace::clock::{Pair, Pairs};
 use crate::trace::damage::{Damage, DamageKind};
 use crate::trace::mapping::Mapping;
@@ -60,25 +63,14 @@ impl Blocks {
         }
     }
 
-    /// From block to block by size; where there is none, at every possible place before `end`.
     fn by_walk(&mut self, bytes: &[u8], end: usize, file_id: u64) {
-        let mut at = FILE_HEADER_BYTES;
-        let mut waste = None;
-        while at < end {
-            if let Ok(block) = BlockHeader::parse(&bytes[at..], file_id) {
-                self.report_waste(waste.take());
-                self.add(bytes, at, &block);
-                at = at.saturating_add(block.size as usize);
-            } else {
-                let end = end.min(at + BLOCK_ALIGN);
-                if bytes[at..end].iter().any(|&byte| byte != 0) {
-                    let (start, _) = waste.unwrap_or((at, end));
-                    waste = Some((start, end));
-                }
-                at = end;
+        walk(bytes, end, file_id, |found| match found {
+            Found::Block(at, block) => self.add(bytes, at, &block),
+            Found::Waste(waste) => {
+                let bytes = waste.len() as u64;
+                self.report(waste.start as u64, DamageKind::NoBlock { bytes }, None);
             }
-        }
-        self.report_waste(waste);
+        });
     }
 
     fn add(&mut self, bytes: &[u8], at: usize, block: &BlockHeader) {
@@ -87,8 +79,9 @@ impl Blocks {
             stream: block.stream,
             sequence: block.sequence,
             size: block.size,
+            recorded_at: block.recorded_at.unwrap_or(at as u64),
         };
-        let missing = (at + block.size as usize).saturating_sub(end_of_blocks(bytes)) as u64;
+        let missing = (at + block.stored as usize).saturating_sub(end_of_blocks(bytes)) as u64;
         if missing > 0 {
             let stream = (block.stream != 0).then_some(block.stream);
             self.report(place.offset, DamageKind::CutOff { missing }, stream);
@@ -112,24 +105,50 @@ impl Blocks {
             events_lost: None,
         });
     }
+}
 
-    fn report_waste(&mut self, waste: Option<(usize, usize)>) {
-        if let Some((start, end)) = waste {
-            let bytes = (end - start) as u64;
-            self.report(start as u64, DamageKind::NoBlock { bytes }, None);
+/// What a walk through a file meets.
+pub(super) enum Found {
+    /// A block begins here.
+    Block(usize, BlockHeader),
+    /// Bytes that are no block, from the first that is not zero on.
+    Waste(Range<usize>),
+}
+
+/// From block to block by size; where there is none, at every possible place before `end`.
+pub(super) fn walk(bytes: &[u8], end: usize, file_id: u64, mut meet: impl FnMut(Found)) {
+    let mut at = FILE_HEADER_BYTES;
+    let mut waste: Option<Range<usize>> = None;
+    while at < end {
+        if let Ok(block) = BlockHeader::parse(&bytes[at..], file_id) {
+            waste
+                .take()
+                .map(Found::Waste)
+                .into_iter()
+                .for_each(&mut meet);
+            let size = block.stored as usize;
+            meet(Found::Block(at, block));
+            at = at.saturating_add(size);
+        } else {
+            let end = end.min(at + BLOCK_ALIGN);
+            if bytes[at..end].iter().any(|&byte| byte != 0) {
+                waste = Some(waste.map_or(at, |waste| waste.start)..end);
+            }
+            at = end;
         }
     }
+    waste.map(Found::Waste).into_iter().for_each(meet);
 }
 
 /// The entries of the index, if it is undamaged and its offsets are possible.
-fn index(bytes: &[u8], footer: &Footer) -> Option<Vec<IndexEntry>> {
+pub(super) fn index(bytes: &[u8], footer: &Footer) -> Option<Vec<IndexEntry>> {
     let at = usize::try_from(footer.index_offset).ok()?;
     let block = BlockHeader::parse(bytes.get(at..)?, footer.file_id).ok()?;
     let (payload, whole) = payload(bytes, at, &block);
-    if !whole || block.kind != BlockKind::Index || block.check(payload) != Some(true) {
+    if !whole || block.kind != BlockKind::Index || block.check(&payload) != Some(true) {
         return None;
     }
-    let entries = decode_index(payload).ok()?.blocks;
+    let entries = decode_index(&payload).ok()?.blocks;
     let mut from = FILE_HEADER_BYTES as u64;
     for entry in &entries {
         if entry.offset < from || entry.offset >= footer.index_offset {
@@ -141,16 +160,27 @@ fn index(bytes: &[u8], footer: &Footer) -> Option<Vec<IndexEntry>> {
 }
 
 /// The committed payload of a block as far as it is in the file, and whether all of it is. What
-/// stands behind all blocks, the footer, belongs to none.
-pub(crate) fn payload<'b>(bytes: &'b [u8], at: usize, block: &BlockHeader) -> (&'b [u8], bool) {
+/// stands behind all blocks, the footer, belongs to none. A packed payload that is damaged or not
+/// all there is empty.
+pub(crate) fn payload<'b>(
+    bytes: &'b [u8],
+    at: usize,
+    block: &BlockHeader,
+) -> (PayloadBytes<'b>, bool) {
     let end = end_of_blocks(bytes);
     let start = end.min(at.saturating_add(BLOCK_HEADER_BYTES));
-    let wanted = start.saturating_add(block.committed as usize);
-    (&bytes[start..end.min(wanted)], wanted <= end)
+    let wanted = start.saturating_add(block.packed.unwrap_or(block.committed) as usize);
+    let (found, whole) = (&bytes[start..end.min(wanted)], wanted <= end);
+    let payload = match block.packed {
+        None => PayloadBytes::Mapped(found),
+        Some(_) if !whole => PayloadBytes::default(),
+        Some(_) => unpacked(found, block.committed).unwrap_or_default(),
+    };
+    (payload, whole)
 }
 
 /// Where no block can be any more.
-fn end_of_blocks(bytes: &[u8]) -> usize {
+pub(super) fn end_of_blocks(bytes: &[u8]) -> usize {
     match Footer::decode(bytes) {
         Some(_) => bytes.len() - FOOTER_BYTES,
         None => bytes.len(),

@@ -160,10 +160,10 @@ impl Reader<'_> {
                 continue;
             };
             let (payload, whole) = super::blocks::payload(bytes, at, &block);
-            if whole && block.check(payload) == Some(false) {
+            if whole && block.check(&payload) == Some(false) {
                 self.report(place.offset, DamageKind::Checksum);
             } else {
-                self.payload(place.offset, payload);
+                self.payload(place.offset, &payload);
             }
         }
     }

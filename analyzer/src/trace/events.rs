@@ -10,6 +10,7 @@ use std::ops::Range;
 use portmortem_tracer::format::{BLOCK_HEADER_BYTES, BlockHeader, Closing, Event};
 
 use crate::trace::damage::{Damage, DamageKind};
+use crate::trace::packed::PayloadBytes;
 use crate::trace::{self, Block, PredicateIndex, SiteIndex, StreamEnd, StreamInfo, Trace};
 
 /// An event and its time.
@@ -46,21 +47,29 @@ pub struct Events<'t> {
     damage: Vec<Damage>,
 }
 
-/// Events of a block, as they are in the file.
-#[derive(Debug, Clone, Copy)]
+/// Events of a block, as they were recorded.
+#[derive(Debug, Clone)]
 pub(crate) struct Payload<'t> {
-    pub(crate) bytes: &'t [u8],
+    whole: PayloadBytes<'t>,
+    /// Where in that they begin.
+    from: usize,
     /// What was lost before them.
     pub(crate) gap: Option<TimedEvent>,
-    /// Offset of the bytes in the file.
+    /// Offset of the bytes in the file, if they are not packed.
     pub(crate) offset: u64,
+}
+
+impl Payload<'_> {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.whole[self.from..]
+    }
 }
 
 /// The block being read.
 #[derive(Debug, Clone, Default)]
 struct Current<'t> {
     block: Option<BlockHeader>,
-    payload: &'t [u8],
+    payload: PayloadBytes<'t>,
     /// Offset of the payload in the file.
     start: u64,
     at: usize,
@@ -131,18 +140,20 @@ impl<'t> Events<'t> {
         while self.current.at == self.current.payload.len() {
             if self.finished || gap.is_some() {
                 return gap.map(|_| Payload {
-                    bytes: &[],
+                    whole: PayloadBytes::default(),
+                    from: 0,
                     gap,
                     offset: self.offset,
                 });
             }
             gap = self.next_block();
         }
-        let bytes = &self.current.payload[self.current.at..];
+        let from = self.current.at;
         Some(Payload {
-            bytes,
+            whole: self.current.payload.clone(),
+            from,
             gap,
-            offset: self.current.start + self.current.at as u64,
+            offset: self.current.start + from as u64,
         })
     }
 
@@ -150,9 +161,9 @@ impl<'t> Events<'t> {
         self.trace
     }
 
-    /// Where in the file the block is that is being read, and how many bytes it takes.
+    /// Where in the file the block is that is being read, and how many bytes it takes there.
     pub(crate) fn block(&self) -> (u64, u64) {
-        let size = self.current.block.as_ref().map_or(0, |block| block.size);
+        let size = self.current.block.as_ref().map_or(0, |block| block.stored);
         let begin = self.current.start.saturating_sub(BLOCK_HEADER_BYTES as u64);
         (begin, u64::from(size))
     }
@@ -198,6 +209,7 @@ impl<'t> Events<'t> {
     }
 
     /// Where in the file the event last returned is (for a gap between blocks: the block after it).
+    /// In a packed block: where it would be if that were not packed.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset
@@ -209,7 +221,7 @@ impl<'t> Events<'t> {
         self.events_read + self.current.events
     }
 
-    /// Bytes of the file read so far, for progress.
+    /// Bytes of the file read so far, for progress; of packed blocks, those that they had before.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
@@ -330,12 +342,12 @@ impl<'t> Events<'t> {
         // A block that the file cuts off has no checksum that could be computed; like an open one
         // it is believed as far as it goes.
         match block
-            .check(payload)
+            .check(&self.current.payload)
             .filter(|_| whole || block.closing == Closing::Damaged)
         {
             Some(true) => self.current.checked = true,
             Some(false) => {
-                self.current.payload = &[];
+                self.current.payload = PayloadBytes::default();
                 self.lost_track = true;
                 self.report(place.offset, DamageKind::Checksum, announced);
             }

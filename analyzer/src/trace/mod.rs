@@ -15,13 +15,15 @@ mod ids;
 mod kind;
 pub mod mapping;
 pub mod names;
+mod packed;
+pub mod packing;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
-    Baseline, BlockHeader, Closing, Cost, FORMAT_VERSION, Fit, Header, HeaderError, Outcome,
-    PortCosts, Technique, Trials, decode_header,
+    Baseline, BlockHeader, Closing, Cost, FILE_HEADER_BYTES, Fit, Header, HeaderError,
+    NEWEST_VERSION, Outcome, PortCosts, Technique, Trials, decode_header, packed_from,
 };
 use rayon::prelude::*;
 
@@ -59,6 +61,8 @@ pub struct Trace {
     bytes: Mapping,
     file_id: u64,
     header: Header,
+    /// Bytes that the file has, or had before it was packed.
+    size: u64,
     clock: Clock,
     /// Event blocks, by stream and sequence.
     blocks: Vec<Block>,
@@ -75,8 +79,10 @@ pub(crate) struct Block {
     pub(crate) offset: u64,
     pub(crate) stream: u32,
     pub(crate) sequence: u64,
-    /// Bytes of the file that it takes, header included.
+    /// Its bytes, header included; of a packed block, those that it has unpacked.
     pub(crate) size: u32,
+    /// Where it was when it was recorded: somewhere else if the trace was packed since.
+    pub(crate) recorded_at: u64,
 }
 
 /// The end of a recording that ended in order.
@@ -115,7 +121,7 @@ pub enum TraceError {
     },
     /// A trace of a later format.
     #[error(
-        "{}: written by a newer Portmortem (format {found}, this one reads up to {FORMAT_VERSION}); \
+        "{}: written by a newer Portmortem (format {found}, this one reads up to {NEWEST_VERSION}); \
          use that version to read it", path.display()
     )]
     Newer {
@@ -163,6 +169,14 @@ impl Trace {
         } = Blocks::find(&bytes, file_id);
         in_order(&mut records, &mut damage);
         in_order(&mut events, &mut damage);
+        let size = match packed_from(&bytes) {
+            None => bytes.len() as u64,
+            Some(_) => {
+                let blocks = events.iter().chain(&records);
+                let sizes = blocks.map(|block| u64::from(block.size));
+                sizes.fold(FILE_HEADER_BYTES as u64, u64::saturating_add)
+            }
+        };
         let mut directory = Directory::read(&bytes, file_id, &records, &mut damage);
         directory.assign_blocks(&events, &mut damage);
         if let Some(end) = directory.end_pair() {
@@ -175,6 +189,7 @@ impl Trace {
             bytes,
             file_id,
             header,
+            size,
             clock,
             blocks: events,
             directory,
@@ -204,10 +219,23 @@ impl Trace {
         &self.header
     }
 
-    /// Size of the file in bytes.
+    /// Size of the trace in bytes, as it was recorded: of a packed one, that of what it unpacks to,
+    /// nearly. That many are read by whoever reads it all.
     #[must_use]
     pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Size of the file in bytes.
+    #[must_use]
+    pub fn file_size(&self) -> u64 {
         self.bytes.len() as u64
+    }
+
+    /// Whether its blocks are packed.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        packed_from(&self.bytes).is_some()
     }
 
     /// Ticks to nanoseconds.
@@ -459,7 +487,7 @@ impl Trace {
         &self.bytes
     }
 
-    /// Bytes of the file that these blocks take.
+    /// Bytes that these blocks take, unpacked.
     pub(crate) fn bytes_of(&self, blocks: Range<usize>) -> u64 {
         self.blocks[blocks]
             .iter()

@@ -28,9 +28,15 @@ pub(crate) mod offset {
     pub(crate) const DROPPED: usize = 96;
     pub(crate) const AFTER_END: usize = 104;
     pub(crate) const FOLDED: usize = 112;
+    pub(crate) const RECORDED_SIZE: usize = 116;
+    pub(crate) const PACKED_BYTES: usize = 120;
+    pub(crate) const RECORDED_AT: usize = 124;
 }
 
 const STATE_CLOSED: u32 = 1;
+
+/// Added to the kind of a block whose payload is packed.
+pub(super) const PACKED: u32 = 16;
 
 /// What a block holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,8 +112,15 @@ pub struct BlockClose {
 /// A block header that was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockHeader {
-    /// Size of the whole block in bytes, a multiple of [`BLOCK_ALIGN`].
+    /// Size of the whole block in bytes, a multiple of [`BLOCK_ALIGN`]. Of a packed block: the size
+    /// that it has unpacked.
     pub size: u32,
+    /// Bytes of the file that the block takes, a multiple of [`BLOCK_ALIGN`].
+    pub stored: u32,
+    /// If the payload is packed: how many bytes it has in the file.
+    pub packed: Option<u32>,
+    /// Where the block began when it was recorded, if its trace was packed since and says so.
+    pub recorded_at: Option<u64>,
     /// What it holds.
     pub kind: BlockKind,
     /// Stream of an events block, else 0.
@@ -120,7 +133,7 @@ pub struct BlockHeader {
     pub base_tick: u64,
     /// Monotonic nanoseconds read together with the base tick.
     pub base_ns: u64,
-    /// Valid bytes of the payload; never more than the block has room for.
+    /// Valid bytes of the payload, unpacked; never more than the block has room for.
     pub committed: u32,
     /// How it was left.
     pub closing: Closing,
@@ -153,17 +166,39 @@ impl BlockHeader {
         if u64_at(bytes, offset::FILE_ID) != file_id {
             return Err(BlockError::Foreign);
         }
-        let size = match size {
+        let now = |size| match size {
             0 => u32_at(bytes, offset::FIRST_SIZE),
             changed => changed,
         };
-        let kind = BlockKind::from_code(u32_at(bytes, offset::KIND)).ok_or(BlockError::Damaged)?;
-        if size == 0 || !size.is_multiple_of(BLOCK_ALIGN as u32) {
+        let code = u32_at(bytes, offset::KIND);
+        let kind = BlockKind::from_code(code & !PACKED).ok_or(BlockError::Damaged)?;
+        let stored = now(size);
+        let (size, packed) = match code & PACKED {
+            0 => (stored, None),
+            _ => (
+                now(u32_at(bytes, offset::RECORDED_SIZE)),
+                Some(u32_at(bytes, offset::PACKED_BYTES)),
+            ),
+        };
+        let is_size = |size: u32| size != 0 && size.is_multiple_of(BLOCK_ALIGN as u32);
+        if !is_size(stored) || !is_size(size) {
+            return Err(BlockError::Damaged);
+        }
+        if packed.is_some_and(|bytes| bytes > stored - BLOCK_HEADER_BYTES as u32) {
             return Err(BlockError::Damaged);
         }
         let room = size - BLOCK_HEADER_BYTES as u32;
+        let recorded_at = u64::from(u32_at(bytes, offset::RECORDED_AT)) * BLOCK_ALIGN as u64;
+        let closing = match (closing(bytes, room), packed) {
+            // Only what is complete is packed.
+            (Closing::Open, Some(_)) => Closing::Damaged,
+            (closing, _) => closing,
+        };
         Ok(Self {
             size,
+            stored,
+            packed,
+            recorded_at: (recorded_at > 0).then_some(recorded_at),
             kind,
             stream: u32_at(bytes, offset::STREAM),
             sequence: u64_at(bytes, offset::SEQUENCE),
@@ -171,7 +206,7 @@ impl BlockHeader {
             base_tick: u64_at(bytes, offset::BASE_TICK),
             base_ns: u64_at(bytes, offset::BASE_NS),
             committed: u32_at(bytes, offset::COMMITTED).min(room),
-            closing: closing(bytes, room),
+            closing,
             dropped: u64_at(bytes, offset::DROPPED),
             after_end: u64_at(bytes, offset::AFTER_END),
         })
@@ -302,7 +337,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-fn put(bytes: &mut [u8], at: usize, field: &[u8]) {
+pub(super) fn put(bytes: &mut [u8], at: usize, field: &[u8]) {
     bytes[at..at + field.len()].copy_from_slice(field);
 }
 

@@ -8,8 +8,10 @@ use super::wire::{self, WireError};
 pub const FILE_HEADER_BYTES: usize = 4096;
 /// The first bytes of every trace. Like those of PNG, a copy in text mode damages them.
 pub const FILE_MAGIC: [u8; 8] = *b"\x89PMT\r\n\x1a\n";
-/// The version that this crate writes, and the newest that it reads. Each version has more kinds of records than the one before.
+/// The version that a recorder writes. Each version has more kinds of records than the one before.
 pub const FORMAT_VERSION: u16 = 7;
+/// The newest version that this crate reads: that of packed traces.
+pub const NEWEST_VERSION: u16 = 8;
 
 const DESCRIPTION_AT: usize = 32;
 const MAX_DESCRIPTION_BYTES: usize = FILE_HEADER_BYTES - DESCRIPTION_AT;
@@ -25,7 +27,7 @@ pub enum HeaderError {
     Truncated(usize),
     /// A newer Portmortem wrote the trace.
     #[error(
-        "the trace has format version {found}; this program reads versions up to {FORMAT_VERSION}"
+        "the trace has format version {found}; this program reads versions up to {NEWEST_VERSION}"
     )]
     NewerVersion {
         /// Version of the trace.
@@ -68,7 +70,7 @@ pub fn decode_header(bytes: &[u8]) -> Result<(Header, u64), HeaderError> {
     }
     // The version before everything else: a later one may have moved all that follows.
     let found = header_version(bytes).ok_or(HeaderError::Truncated(bytes.len()))?;
-    if found > FORMAT_VERSION {
+    if found > NEWEST_VERSION {
         return Err(HeaderError::NewerVersion { found });
     }
     let bytes = bytes

@@ -8,6 +8,7 @@ mod block;
 mod event;
 mod header;
 mod index;
+mod packed;
 mod record;
 mod varint;
 mod wire;
@@ -25,10 +26,15 @@ pub(crate) use event::{
     TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
 pub use header::{
-    FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, HeaderError, decode_header, encode_header,
+    FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, HeaderError, NEWEST_VERSION, decode_header,
+    encode_header,
 };
 pub(crate) use header::{header_version, shorten};
 pub use index::{FOOTER_BYTES, FOOTER_MAGIC, Footer, decode_index, encode_index};
+pub use packed::{
+    MAX_UNPACKED_BYTES, pack_block_header, pack_file_header, packed_from, unpack_block_header,
+    unpack_file_header,
+};
 pub use record::{
     Baseline, COST_UNIT, Clause, ClockSource, Cost, Dialect, Fit, Header, Index, IndexEntry,
     MAX_COSTS, Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin, StreamKind,

@@ -8,8 +8,8 @@ use anyhow::Result;
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::remarks::{ending, modes, recorder, recording_share, waiting};
 use portmortem_analyzer::text::{TimeUnit, count, counted};
-use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::trace::{StreamInfo, Trace};
 use portmortem_tracer::format::StreamKind;
 use serde_json::json;
 use textwrap::{Options, WordSplitter};
@@ -68,7 +68,7 @@ fn object(analysis: &Analysis, path: &Path, remarks: &[String]) -> serde_json::V
         "ended": ending(trace),
         "mode": modes(trace),
         "ticks_per_second": trace.clock().ticks_per_second(),
-        "bytes": trace.size(),
+        "bytes": trace.file_size(),
         "events": analysis.events(),
         "predicates": trace.predicates().len(),
         "streams": streams.collect::<Vec<_>>(),
@@ -88,7 +88,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut String) -> Result<()> 
     let trace = &analysis.trace;
     let header = trace.header();
     let events = analysis.events();
-    let size = trace.size();
+    let size = trace.file_size();
     let rate = trace.clock().ticks_per_second();
     let lines = [
         ("trace", printable(&path.display().to_string())),
@@ -107,9 +107,10 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut String) -> Result<()> 
         (
             "size",
             format!(
-                "{}, {:.2} bytes per event",
+                "{}, {:.2} bytes per event{}",
                 format_size(size),
-                size as f64 / events.max(1) as f64
+                size as f64 / events.max(1) as f64,
+                packed(trace)
             ),
         ),
         ("recording", recording_share(analysis)),
@@ -137,6 +138,15 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut String) -> Result<()> 
         writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+/// How large a packed trace was.
+fn packed(trace: &Trace) -> String {
+    if trace.is_packed() {
+        format!("; packed, before that {}", format_size(trace.size()))
+    } else {
+        String::new()
+    }
 }
 
 /// How often a context took less time than recording it costs.

@@ -17,6 +17,7 @@ mod html;
 mod index;
 mod info;
 pub mod inputs;
+mod pack;
 mod polars;
 mod predict;
 mod prolog;
@@ -65,6 +66,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Events(args) => events::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Index { traces } => index::run(traces),
+        Command::Pack(args) => pack::run(args),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Completions { shell } => {

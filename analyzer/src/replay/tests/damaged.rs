@@ -5,7 +5,7 @@ use std::path::Path;
 
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Dialect, Event, FILE_HEADER_BYTES,
-    FORMAT_VERSION, Header, HeaderError, PortCosts, Predicate, Record, StreamBegin, StreamKind,
+    Header, HeaderError, NEWEST_VERSION, PortCosts, Predicate, Record, StreamBegin, StreamKind,
     crc32, decode_header, encode_header, encode_record,
 };
 use proptest::prelude::*;
@@ -24,12 +24,12 @@ use crate::trace::damage::DamageKind;
 use crate::trace::mapping::Mapping;
 use crate::trace::{Trace, TraceError};
 
-fn open(bytes: &[u8]) -> Result<Trace, TraceError> {
+pub(super) fn open(bytes: &[u8]) -> Result<Trace, TraceError> {
     Trace::read(Mapping::from(bytes.to_vec()), Path::new("a.pmt"))
 }
 
 /// Everything that can be done with a trace.
-fn analyse(trace: &Trace) {
+pub(super) fn analyse(trace: &Trace) {
     let _ = trace.verify();
     let profile = replay(trace, &ReplayOptions::default());
     assert_eq!(laws::check(&profile), []);
@@ -215,7 +215,7 @@ fn what_is_not_a_trace_is_refused_with_its_kind() {
     assert_eq!(
         message(&newer),
         format!(
-            "a.pmt: written by a newer Portmortem (format 9, this one reads up to {FORMAT_VERSION}); \
+            "a.pmt: written by a newer Portmortem (format 9, this one reads up to {NEWEST_VERSION}); \
              use that version to read it"
         )
     );

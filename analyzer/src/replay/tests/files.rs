@@ -115,7 +115,7 @@ pub(super) fn comparable(mut profile: Profile) -> Profile {
     profile
 }
 
-fn script() -> impl Strategy<Value = Script> {
+pub(super) fn script() -> impl Strategy<Value = Script> {
     let dialect = prop_oneof![Just(Dialect::EveryRedo), Just(Dialect::InnermostRedo)];
     let hidden = prop::collection::vec(prop::bool::weighted(0.15), 1..8);
     let streams = prop::collection::vec(random::choices(150), 1..5);
@@ -165,7 +165,7 @@ proptest! {
 }
 
 /// `p0` calls `p1` a hundred thousand times, for one tick each.
-fn long() -> Script {
+pub(super) fn long() -> Script {
     let mut events = vec![(Event::Call { predicate: 0 }, 0)];
     for i in 0..100_000 {
         events.push((Event::Call { predicate: 1 }, 2 * i + 1));

@@ -12,6 +12,7 @@ mod indexes;
 mod lossy;
 mod naive;
 mod net;
+mod packing;
 mod parallel;
 mod parts;
 mod passed;

@@ -7,7 +7,7 @@
 
 mod order;
 mod progress;
-mod staging;
+pub(super) mod staging;
 
 use std::fs;
 use std::io::{self, BufWriter, Write};

@@ -16,7 +16,7 @@ use signal_hook::low_level::emulate_default_handler;
 use tempfile::TempDir;
 
 /// A directory that files will be in.
-pub(super) struct Staging {
+pub(in crate::commands) struct Staging {
     /// Gone when this is, and before `made`.
     hidden: TempDir,
     made: Made,
@@ -30,7 +30,7 @@ struct Staged {
 
 impl Staging {
     /// Makes sure that there is a directory `to` that can be written to.
-    pub(super) fn new(to: &Path) -> Result<Self> {
+    pub(in crate::commands) fn new(to: &Path) -> Result<Self> {
         let made =
             Made::new(to).with_context(|| format!("cannot make the directory {}", to.display()))?;
         let hidden = tempfile::Builder::new()
@@ -46,7 +46,7 @@ impl Staging {
     }
 
     /// A file that will be `target` (a path below the directory) when it has been written.
-    pub(super) fn file(&self, target: PathBuf) -> io::Result<File> {
+    pub(in crate::commands) fn file(&self, target: PathBuf) -> io::Result<File> {
         refuse_link(&target)?;
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let file = self.hidden.path().join(files.len().to_string());
@@ -56,7 +56,7 @@ impl Staging {
     }
 
     /// Gives all files their places, replacing older ones.
-    pub(super) fn publish(mut self) -> Result<()> {
+    pub(in crate::commands) fn publish(mut self) -> Result<()> {
         let files = self.files.get_mut().unwrap_or_else(PoisonError::into_inner);
         for Staged { file, target } in files.drain(..) {
             let place = || -> io::Result<()> {
@@ -78,7 +78,7 @@ fn refuse_link(target: &Path) -> io::Result<()> {
     if fs::symlink_metadata(target).is_ok_and(|there| there.is_symlink()) {
         let name = target.display();
         return Err(io::Error::other(format!(
-            "{name} is a symbolic link; remove it, or export to another directory"
+            "{name} is a symbolic link; remove it, or name another place"
         )));
     }
     Ok(())

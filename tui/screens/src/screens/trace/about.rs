@@ -155,7 +155,7 @@ fn properties(analysis: &AnalysisView) -> Vec<(&'static str, String)> {
         ("ended", remarks::ending(trace)),
         ("mode", remarks::modes(trace)),
         ("clock", format!("{:?}, {clock:.3} MHz", header.clock)),
-        ("size", format!("{} bytes", count(trace.size()))),
+        ("size", format!("{} bytes", count(trace.file_size()))),
         ("events", count(analysis.events())),
         ("predicates", count(trace.predicates().len() as u64)),
         ("streams", count(analysis.profile.streams.len() as u64)),
