@@ -186,3 +186,22 @@ pub(super) fn end_of_blocks(bytes: &[u8]) -> usize {
         None => bytes.len(),
     }
 }
+
+/// Sorts blocks by stream and sequence; of two with the same number the first in the file stays.
+pub(super) fn in_order(blocks: &mut Vec<Block>, damage: &mut Vec<Damage>) {
+    blocks.sort_by_key(|block| (block.stream, block.sequence, block.offset));
+    blocks.dedup_by(|second, first| {
+        let same = (second.stream, second.sequence) == (first.stream, first.sequence);
+        if same {
+            damage.push(Damage {
+                offset: second.offset,
+                what: DamageKind::Duplicate {
+                    sequence: second.sequence,
+                },
+                stream: Some(second.stream),
+                events_lost: None,
+            });
+        }
+        same
+    });
+}

@@ -27,10 +27,10 @@ use portmortem_tracer::format::{
 };
 use rayon::prelude::*;
 
-use blocks::Blocks;
 pub(crate) use blocks::payload;
+use blocks::{Blocks, in_order};
 use clock::Clock;
-use damage::{Damage, DamageKind};
+use damage::Damage;
 use directory::Directory;
 use events::Events;
 use mapping::{Mapping, MappingError};
@@ -571,25 +571,6 @@ impl Trace {
     pub(crate) fn names_complete(&self) -> bool {
         self.directory.complete
     }
-}
-
-/// Sorts blocks by stream and sequence; of two with the same number the first in the file stays.
-fn in_order(blocks: &mut Vec<Block>, damage: &mut Vec<Damage>) {
-    blocks.sort_by_key(|block| (block.stream, block.sequence, block.offset));
-    blocks.dedup_by(|second, first| {
-        let same = (second.stream, second.sequence) == (first.stream, first.sequence);
-        if same {
-            damage.push(Damage {
-                offset: second.offset,
-                what: DamageKind::Duplicate {
-                    sequence: second.sequence,
-                },
-                stream: Some(second.stream),
-                events_lost: None,
-            });
-        }
-        same
-    });
 }
 
 fn refused(bytes: &[u8], path: &Path, error: HeaderError) -> TraceError {
