@@ -244,7 +244,7 @@ fn a_terminal_that_is_too_simple_is_told_so() {
 #[test]
 fn a_locale_of_ascii_gets_ascii() {
     let tmux = Tmux::start(120, 36);
-    tmux.line("clear; LC_ALL=C \"$portmortem\" tui $TRACE");
+    tmux.line("LC_ALL=C \"$portmortem\" tui $TRACE");
     tmux.waits_for("7 predicates");
     for (key, there) in [
         ("2", "[2 Predicate]"),

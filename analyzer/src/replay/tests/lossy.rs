@@ -38,7 +38,7 @@ impl Kept {
     }
 
     /// Blocks that come next are read at once.
-    fn read(&mut self, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>, script: &Events) {
+    fn read(&mut self, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>, predicates: u32) {
         if self.events.is_empty() {
             let begin = stream.begin_tick().unwrap();
             self.events.push((Event::Mark { text: 0 }, begin));
@@ -54,15 +54,28 @@ impl Kept {
                     self.events.push((timed.event, timed.tick));
                     self.has_lost = true;
                 }
-                _ => {
-                    let (event, tick) = script[events.number() as usize];
-                    assert_eq!(tick, timed.tick);
-                    self.events.push((event, tick));
+                event => {
+                    self.events
+                        .push((callable(event, timed.site, predicates), timed.tick));
                     self.read += 1;
                 }
             }
         }
         self.next = events.next_number();
+    }
+}
+
+/// The event of a script.
+fn callable(event: Event, site: Option<u32>, predicates: u32) -> Event {
+    let number = |predicate| site.map_or(predicate, |site| predicates + 1 + site);
+    match event {
+        Event::Call { predicate } => Event::Call {
+            predicate: number(predicate),
+        },
+        Event::Tail { predicate } => Event::Tail {
+            predicate: number(predicate),
+        },
+        other => other,
     }
 }
 
@@ -98,8 +111,8 @@ impl<'s> Folding<'s> {
             .open(self.recording.path())
             .unwrap();
         for (at, blocks) in new.parts {
-            let (stream, script) = (&now.streams()[at], &self.recording.script.streams[at]);
-            self.kept[at].read(&now, stream, blocks.clone(), script);
+            let predicates = self.recording.script.hidden.len() as u32;
+            self.kept[at].read(&now, &now.streams()[at], blocks.clone(), predicates);
             for block in now.blocks(blocks) {
                 mark_folded(&file, block.offset).unwrap();
             }
@@ -118,7 +131,7 @@ impl<'s> Folding<'s> {
         let grown = growing.go_on_alone(&rest, &options).unwrap();
         prop_assert_eq!(laws::check(&grown.profile), []);
         let streams = rest.streams().iter().zip(&mut self.kept);
-        for ((stream, kept), events) in streams.zip(&script.streams) {
+        for (stream, kept) in streams {
             let blocks = stream.blocks.clone();
             let is_new = |block: &usize| {
                 let header = rest.block_header(*block).unwrap();
@@ -126,13 +139,13 @@ impl<'s> Folding<'s> {
             };
             let from = blocks.clone().find(is_new).unwrap_or(blocks.end);
             if from < blocks.end || kept.events.is_empty() {
-                kept.read(&rest, stream, from..blocks.end, events);
+                kept.read(&rest, stream, from..blocks.end, script.hidden.len() as u32);
             }
-            let (_, all) = rest.end_of(stream);
-            prop_assert_eq!(all, events.len() as u64);
+            let (end, all) = rest.end_of(stream);
             if all > kept.next {
                 let lost = all - kept.next;
-                kept.events.push((Event::Gap { lost }, kept.tick()));
+                let end = end.max(kept.tick());
+                kept.events.push((Event::Gap { lost }, end));
             }
         }
         let model = naive::replay_nonsense(&Script {
