@@ -48,7 +48,7 @@ impl Kept {
         }
         let behind = (self.next, self.tick());
         let mut events = events::Events::behind(trace, stream, blocks, behind, false);
-        while let Some(timed) = events.next() {
+        for timed in events.by_ref() {
             match timed.event {
                 Event::Gap { .. } => {
                     self.events.push((timed.event, timed.tick));
