@@ -51,13 +51,23 @@ await(File, Stamp, _) :- stamp(File, Now), Now \\== Stamp, !.
 await(File, Stamp, N) :- N < 6000, sleep(0.01), M is N + 1, await(File, Stamp, M).
 ";
 
-/// What the rounds did, without how long it took: for each predicate of them its counts.
-fn counts(sandbox: &Sandbox, trace: &str) -> Vec<Vec<Value>> {
-    let columns = "predicate,calls,exits_det,exits_nondet,fails,redos,exceptions,cuts";
+/// The predicates of the report on a trace, with these columns.
+fn predicates(sandbox: &Sandbox, trace: &str, columns: &str) -> Vec<Value> {
     let options = ["--format", "json", "--top", "100", "--columns", columns];
     let report = sandbox.portmortem([&["report", trace], &options[..]].concat());
     let report: Value = serde_json::from_str(&report.out()).unwrap();
-    let rows = report["predicates"].as_array().unwrap();
+    report["predicates"].as_array().unwrap().clone()
+}
+
+/// The one of that name.
+fn named<'r>(rows: &'r [Value], name: &str) -> &'r Value {
+    rows.iter().find(|row| row["predicate"] == name).unwrap()
+}
+
+/// What the rounds did, without how long it took: for each predicate of them its counts.
+fn counts(sandbox: &Sandbox, trace: &str) -> Vec<Vec<Value>> {
+    let columns = "predicate,calls,exits_det,exits_nondet,fails,redos,exceptions,cuts";
+    let rows = predicates(sandbox, trace, columns);
     let names = [
         "nrev/2",
         "app/3",
@@ -69,7 +79,7 @@ fn counts(sandbox: &Sandbox, trace: &str) -> Vec<Vec<Value>> {
         "risky/0",
     ];
     let row = |name: &&str| {
-        let row = rows.iter().find(|row| row["predicate"] == *name).unwrap();
+        let row = named(&rows, name);
         columns
             .split(',')
             .map(|column| row[column].clone())
@@ -195,19 +205,17 @@ fn figures_go_on_where_events_were_lost() {
         "rounds.pl",
     ];
     sandbox.portmortem(record).exits(0).prints("done\n");
-    let report = ["report", "few.pmt"];
     sandbox
-        .portmortem(report)
+        .portmortem(["report", "few.pmt"])
         .exits(3)
         .shows("lost; figures of what ran meanwhile are missing")
         .shows("events were folded into the figures");
-    let columns = ["--columns", "predicate,calls,exits_det,exits_nondet"];
-    let options = ["--format", "json", "--top", "100"];
-    let report = sandbox.portmortem([&report[..], &columns[..], &options[..]].concat());
-    let report: Value = serde_json::from_str(&report.out()).unwrap();
-    let rows = report["predicates"].as_array().unwrap();
-    let of = |name: &str| rows.iter().find(|row| row["predicate"] == name).unwrap();
-    assert_eq!(of("last/0")["calls"], 7);
-    let works = of("work/0")["calls"].as_u64().unwrap();
+    let rows = predicates(
+        &sandbox,
+        "few.pmt",
+        "predicate,calls,exits_det,exits_nondet",
+    );
+    assert_eq!(named(&rows, "last/0")["calls"], 7);
+    let works = named(&rows, "work/0")["calls"].as_u64().unwrap();
     assert!((12..65).contains(&works), "{works}");
 }

@@ -90,7 +90,9 @@ pub struct Measured {
 }
 
 impl Measured {
-    fn of(mut values: Vec<u64>) -> Self {
+    /// Of the values of all recordings of a side.
+    #[must_use]
+    pub fn of(mut values: Vec<u64>) -> Self {
         values.sort_unstable();
         let at = |place: usize| values.get(place).copied().unwrap_or(0);
         Self {
@@ -98,6 +100,18 @@ impl Measured {
             least: at(0),
             most: at(values.len().saturating_sub(1)),
         }
+    }
+
+    /// By how much recordings of the side differ.
+    #[must_use]
+    pub fn noise(self) -> u64 {
+        self.most - self.least
+    }
+
+    /// Whether no recording of one side has a value between those of the other.
+    #[must_use]
+    pub fn is_apart_from(self, other: Self) -> bool {
+        self.least > other.most || self.most < other.least
     }
 }
 
@@ -142,7 +156,7 @@ impl<K> Change<K> {
     #[must_use]
     pub fn is_beyond_noise(&self, figure: Figure) -> bool {
         let [before, after] = self.get(figure);
-        after.least > before.most || after.most < before.least
+        after.is_apart_from(before)
     }
 
     /// Whether some count differs, or it is on one side only.

@@ -13,7 +13,7 @@ impl<W: Write> SharedOutput<W> {
         Self(Mutex::new(out))
     }
 
-    /// The output, for whoever has it alone.
+    /// The output. No other thread can add to it meanwhile.
     pub(super) fn alone(&mut self) -> &mut W {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }

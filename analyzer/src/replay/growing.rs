@@ -245,9 +245,10 @@ impl Growing {
         options: &ReplayOptions,
     ) -> Result<Grown, Stopped> {
         if !self.is_of(trace, scope) {
-            let survives_loss = self.survives_loss;
-            *self = Self::new(trace, self.stride);
-            self.survives_loss = survives_loss;
+            *self = Self {
+                survives_loss: self.survives_loss,
+                ..Self::new(trace, self.stride)
+            };
         }
         if self.in_one_piece {
             return Err(Stopped::InOnePiece);
@@ -375,10 +376,7 @@ impl Growing {
     fn finish(&self, joined: &mut Joined, trace: &Trace, streams: &[usize]) -> Result<(), Stopped> {
         for &at in streams {
             let stream = &trace.streams()[at];
-            let ended = match self.survives_loss && joined.loses(trace, stream) {
-                true => joined.lose_the_rest(trace, stream),
-                false => joined.finish(trace, stream),
-            };
+            let ended = joined.finish(trace, stream, self.survives_loss);
             ended.map_err(|_| Stopped::InOnePiece)?;
         }
         Ok(())
@@ -449,16 +447,16 @@ impl Growing {
                 survives_loss: self.survives_loss,
                 has_lost: self.joined.has_lost(stream.id),
             };
+            if from == until && reached.is_none() {
+                works.rest.push(Work::Streams(at..at + 1));
+                continue;
+            }
             let mut is_finished = false;
             if from < until {
                 let stride = self.stride;
                 is_finished = stretch.works(from..until, is_over, stride, &mut works.closed);
             }
-            if until < stream.blocks.end || (reached.is_none() && from == until) {
-                if from == until && reached.is_none() {
-                    works.rest.push(Work::Streams(at..at + 1));
-                    continue;
-                }
+            if until < stream.blocks.end {
                 let rest = until..stream.blocks.end;
                 if !stretch.works(rest, true, u64::MAX, &mut works.rest) {
                     works.cut_short.push(at);

@@ -307,10 +307,18 @@ impl Joined {
         self.streams.iter().map(|figures| figures.stream)
     }
 
-    /// A stream that was put away ends, and lost nothing.
-    pub(super) fn finish(&mut self, trace: &Trace, stream: &StreamInfo) -> Result<(), GiveUp> {
+    /// A stream that was put away ends. It may have lost events only if that is survived.
+    pub(super) fn finish(
+        &mut self,
+        trace: &Trace,
+        stream: &StreamInfo,
+        survives_loss: bool,
+    ) -> Result<(), GiveUp> {
         if self.loses(trace, stream) {
-            return Err(GiveUp::Unusual);
+            return match survives_loss {
+                true => self.lose_the_rest(trace, stream),
+                false => Err(GiveUp::Unusual),
+            };
         }
         let (state, reached) = self.open.remove(&stream.id).ok_or(GiveUp::Unusual)?;
         self.put_away();
@@ -320,7 +328,7 @@ impl Joined {
     }
 
     /// Whether events of a stream that was put away were lost so far, or behind that.
-    pub(super) fn loses(&self, trace: &Trace, stream: &StreamInfo) -> bool {
+    fn loses(&self, trace: &Trace, stream: &StreamInfo) -> bool {
         let (_, events) = trace.end_of(stream);
         let reached = self.reached(stream.id);
         self.has_lost(stream.id) || reached.is_some_and(|reached| events > reached.number)

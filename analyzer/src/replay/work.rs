@@ -151,9 +151,7 @@ impl<'t> Worker<'t> {
         let info = &self.trace.streams()[stream];
         let is_first = blocks.start == info.blocks.start;
         let end_block = blocks.end;
-        let header = self.trace.block_header(blocks.start);
-        let behind = header.map_or((0, 0), |header| (header.first_event, header.base_tick));
-        let events = Events::behind(self.trace, info, blocks, behind, is_last);
+        let events = Events::part_ending(self.trace, info, blocks, is_last);
         let mut reader = Reader::new(info, events);
         let first = reader.events.next_number();
         let begin_tick = reader.events.tick();

@@ -121,11 +121,9 @@ pub(super) fn walk(bytes: &[u8], end: usize, file_id: u64, mut meet: impl FnMut(
     let mut waste: Option<Range<usize>> = None;
     while at < end {
         if let Ok(block) = BlockHeader::parse(&bytes[at..], file_id) {
-            waste
-                .take()
-                .map(Found::Waste)
-                .into_iter()
-                .for_each(&mut meet);
+            if let Some(waste) = waste.take() {
+                meet(Found::Waste(waste));
+            }
             let size = block.stored as usize;
             meet(Found::Block(at, block));
             at = at.saturating_add(size);
@@ -137,7 +135,9 @@ pub(super) fn walk(bytes: &[u8], end: usize, file_id: u64, mut meet: impl FnMut(
             at = end;
         }
     }
-    waste.map(Found::Waste).into_iter().for_each(meet);
+    if let Some(waste) = waste {
+        meet(Found::Waste(waste));
+    }
 }
 
 /// The entries of the index, if it is undamaged and its offsets are possible.

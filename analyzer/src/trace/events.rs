@@ -104,11 +104,19 @@ impl<'t> Events<'t> {
 
     /// The events of some blocks of a stream, as if all before were fine.
     pub(crate) fn part(trace: &'t Trace, stream: &StreamInfo, blocks: Range<usize>) -> Self {
-        let header = blocks
-            .clone()
-            .next()
-            .and_then(|block| trace.block_header(block));
         let is_last = blocks.end == stream.blocks.end;
+        Self::part_ending(trace, stream, blocks, is_last)
+    }
+
+    /// The same; `is_last` says whether the stream ends with them.
+    pub(crate) fn part_ending(
+        trace: &'t Trace,
+        stream: &StreamInfo,
+        blocks: Range<usize>,
+        is_last: bool,
+    ) -> Self {
+        let first = blocks.clone().next();
+        let header = first.and_then(|block| trace.block_header(block));
         let behind = header.map_or((0, 0), |header| (header.first_event, header.base_tick));
         Self::behind(trace, stream, blocks, behind, is_last)
     }

@@ -220,7 +220,7 @@ impl Trace {
     }
 
     /// Size of the trace in bytes, as it was recorded: of a packed one, that of what it unpacks to,
-    /// nearly. That many are read by whoever reads it all.
+    /// nearly. Progress counts up to it where all events are read.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size

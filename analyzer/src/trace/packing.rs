@@ -57,16 +57,13 @@ pub fn pack(trace: &Trace, out: &mut dyn Write, done: &AtomicU64) -> Result<(), 
     }
     let bytes: &[u8] = &trace.bytes;
     let layout = Layout::of(bytes, trace.file_id)?;
-    let mut copy = Copy::new(out);
-    let mut header = file_header(bytes);
-    pack_file_header(&mut header);
-    copy.put(&header)?;
+    let mut copy = Copy::begin(out, bytes, pack_file_header)?;
     for pieces in layout.pieces.chunks(AT_A_TIME) {
         let all: Vec<_> = pieces.par_iter().map(|piece| piece.packed(bytes)).collect();
         for (piece, payload) in pieces.iter().zip(all) {
             let payload = payload?;
             copy.pad_to_align()?;
-            copy.begin(piece);
+            copy.next_is(piece);
             let whole = &bytes[piece.at..piece.end];
             match (&piece.block, whole.split_first_chunk()) {
                 (Some(_), Some((header, rest))) => {
@@ -101,10 +98,7 @@ pub fn unpack(trace: &Trace, out: &mut dyn Write, done: &AtomicU64) -> Result<()
     }
     let bytes: &[u8] = &trace.bytes;
     let layout = Layout::of(bytes, trace.file_id)?;
-    let mut copy = Copy::new(out);
-    let mut header = file_header(bytes);
-    unpack_file_header(&mut header);
-    copy.put(&header)?;
+    let mut copy = Copy::begin(out, bytes, unpack_file_header)?;
     for pieces in layout.pieces.chunks(AT_A_TIME) {
         let payloads = pieces.par_iter().map(|piece| {
             let block = piece
@@ -116,7 +110,7 @@ pub fn unpack(trace: &Trace, out: &mut dyn Write, done: &AtomicU64) -> Result<()
         let all: Vec<_> = payloads.collect();
         for (piece, payload) in pieces.iter().zip(all) {
             copy.pad_to_recorded(piece.block.as_ref())?;
-            copy.begin(piece);
+            copy.next_is(piece);
             let whole = &bytes[piece.at..piece.end];
             let (Some(block), Some((header, rest))) = (&piece.block, whole.split_first_chunk())
             else {
@@ -141,14 +135,6 @@ pub fn unpack(trace: &Trace, out: &mut dyn Write, done: &AtomicU64) -> Result<()
     copy.finish(&layout.tail, trace.file_id, |header, _| {
         unpack_block_header(header);
     })
-}
-
-/// The header of a file that was opened as a trace.
-fn file_header(bytes: &[u8]) -> [u8; FILE_HEADER_BYTES] {
-    bytes
-        .first_chunk()
-        .copied()
-        .unwrap_or([0; FILE_HEADER_BYTES])
 }
 
 /// A part of the file: a block, or what stands where a block should be.
@@ -277,13 +263,23 @@ struct Copy<'o> {
 }
 
 impl<'o> Copy<'o> {
-    fn new(out: &'o mut dyn Write) -> Self {
-        Self {
+    /// Begins with the header of a file that was opened as a trace, changed.
+    fn begin(
+        out: &'o mut dyn Write,
+        bytes: &[u8],
+        change: impl Fn(&mut [u8; FILE_HEADER_BYTES]),
+    ) -> io::Result<Self> {
+        let mut copy = Self {
             out,
             at: 0,
             moved: Vec::new(),
             entries: Vec::new(),
-        }
+        };
+        let header = bytes.first_chunk().copied();
+        let mut header = header.unwrap_or([0; FILE_HEADER_BYTES]);
+        change(&mut header);
+        copy.put(&header)?;
+        Ok(copy)
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -318,7 +314,7 @@ impl<'o> Copy<'o> {
     }
 
     /// What is written next is that piece.
-    fn begin(&mut self, piece: &Piece) {
+    fn next_is(&mut self, piece: &Piece) {
         self.moved
             .push((piece.at as u64, piece.end as u64, self.at));
         self.entries

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal, Recorded};
+use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal, Measured, Recorded};
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::{PredicateIndex, Trace, TraceError};
 use portmortem_analyzer::{Analysis, Filters};
@@ -79,24 +79,24 @@ impl Totals {
 
     /// In words, the most important first.
     fn texts(&self) -> Vec<String> {
-        let [before, after] = self.work_ns.each_ref().map(|side| Spread::of(side));
-        let is_noise = after.least <= before.most && before.least <= after.most;
+        let of_side = |side: &Vec<u64>| Measured::of(side.clone());
+        let [before, after] = self.work_ns.each_ref().map(of_side);
         let runs = self.work_ns.each_ref().map(Vec::len);
         let change = change(before.median, after.median);
         let verdict = match before.median.cmp(&after.median) {
             Ordering::Equal => "the same".to_owned(),
-            _ if is_noise => format!("{change} within the noise"),
+            _ if !after.is_apart_from(before) => format!("{change} within the noise"),
             Ordering::Greater => format!("{change} better"),
             Ordering::Less => format!("{change} worse"),
         };
         let counts = |what: &str, sides: &[Vec<u64>; 2]| {
-            let [before, after] = sides.each_ref().map(|side| count(Spread::of(side).median));
+            let [before, after] = sides.each_ref().map(|side| count(of_side(side).median));
             format!(" · {what} {before} → {after}")
         };
         let (before, after, noise) = (
             time(before.median),
             time(after.median),
-            time(before.width().max(after.width())),
+            time(before.noise().max(after.noise())),
         );
         let mut parts = vec![
             format!("work {before} → {after} {verdict}"),
@@ -110,32 +110,6 @@ impl Totals {
             }
         }
         parts
-    }
-}
-
-/// The value in the middle of some, of two the lower one, the least and the most.
-#[derive(Debug, Clone, Copy)]
-struct Spread {
-    median: u64,
-    least: u64,
-    most: u64,
-}
-
-impl Spread {
-    fn of(values: &[u64]) -> Self {
-        let mut sorted = values.to_vec();
-        sorted.sort_unstable();
-        let at = |place: usize| sorted.get(place).copied().unwrap_or(0);
-        let last = sorted.len().saturating_sub(1);
-        Self {
-            median: at(last / 2),
-            least: at(0),
-            most: at(last),
-        }
-    }
-
-    fn width(self) -> u64 {
-        self.most - self.least
     }
 }
 
@@ -393,7 +367,7 @@ impl Row {
     /// How much recordings of the same side differ: of both sides the larger difference.
     fn noise(&self, time: Figure) -> Cell<'static> {
         let sides = self.change.get(time).into_iter();
-        integer(sides.map(|side| side.most - side.least).max().unwrap_or(0))
+        integer(sides.map(Measured::noise).max().unwrap_or(0))
     }
 
     /// What that means, in a word.

@@ -481,14 +481,17 @@ pub(crate) fn slowest_call(analysis: &AnalysisView, predicate: PredicateIndex) -
 
 /// To the event of a call.
 pub(crate) fn call_event(analysis: &AnalysisView, call: &SlowCall) -> Effect {
-    let mut streams = analysis.trace.streams().iter();
-    match streams.position(|stream| stream.id == call.stream) {
-        Some(stream) => Effect::Event(EventTarget::At {
-            stream,
-            number: call.event,
-        }),
+    match event_of(analysis, call.stream, call.event) {
+        Some(target) => Effect::Event(target),
         None => Effect::Say("the trace has no such stream".to_owned()),
     }
+}
+
+/// An event by the id of its stream and its number; `None` if the trace has no such stream.
+pub(crate) fn event_of(analysis: &AnalysisView, stream: u32, number: u64) -> Option<EventTarget> {
+    let mut streams = analysis.trace.streams().iter();
+    let stream = streams.position(|one| one.id == stream)?;
+    Some(EventTarget::At { stream, number })
 }
 
 /// What is said if times of single calls were not found.

@@ -125,8 +125,7 @@ impl Predicates {
     /// The call that the cursor is on, if calls are shown.
     fn slow_call(&self) -> Option<EventTarget> {
         let table = self.slow.as_ref().filter(|_| self.shown == Part::Slow)?;
-        let (stream, number) = slow::event(table, self.analysis.as_ref()?)?;
-        Some(EventTarget::At { stream, number })
+        slow::event(table, self.analysis.as_ref()?)
     }
 
     /// Where the goal is that the cursor is on.

@@ -13,7 +13,7 @@ use portmortem_analyzer::tables::{self, Cell};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::AnalysisView;
-use crate::screens::integer;
+use crate::screens::{EventTarget, event_of, integer};
 use crate::table::{Column, Kind, Source, Table, key_of};
 
 /// The calls.
@@ -105,8 +105,8 @@ impl SlowCalls {
     }
 }
 
-/// The stream and the number of the call that the cursor of a list of them is on.
-pub(super) fn event(table: &Table, analysis: &AnalysisView) -> Option<(usize, u64)> {
+/// The call that the cursor of a list of them is on.
+pub(super) fn event(table: &Table, analysis: &AnalysisView) -> Option<EventTarget> {
     let row = table.row()?;
     let cell = |name: &str| {
         let columns = table.source().columns();
@@ -116,10 +116,8 @@ pub(super) fn event(table: &Table, analysis: &AnalysisView) -> Option<(usize, u6
             _ => None,
         }
     };
-    let (id, number) = (cell("stream")?, cell("event")?);
-    let mut streams = analysis.trace.streams().iter();
-    let stream = streams.position(|stream| u64::from(stream.id) == id)?;
-    Some((stream, number))
+    let stream = u32::try_from(cell("stream")?).ok()?;
+    event_of(analysis, stream, cell("event")?)
 }
 
 impl Source for SlowCalls {
