@@ -224,6 +224,9 @@ impl<'a> Runs<'a> {
     }
 }
 
+/// What the engine says on standard error when it ends while its collecting thread works.
+const COLLECTOR_LIVES: &[u8] = b"% The following threads wouldn't die: [gc]\n";
+
 /// How a run differs from the first one, but for the time.
 pub(super) fn difference(first: &Run, run: &Run) -> Option<Verdict> {
     if first.status != run.status {
@@ -236,8 +239,8 @@ pub(super) fn difference(first: &Run, run: &Run) -> Option<Verdict> {
         ("", &first.stdout, &run.stdout),
         ("on standard error, ", &first.stderr, &run.stderr),
     ] {
-        // That a variable stands only once now is no fault of the change.
-        let (old, new) = (&without_warnings(old), &without_warnings(new));
+        // What the compiler and the engine say themselves is no fault of the change.
+        let (old, new) = (&of_program(old), &of_program(new));
         if old == new {
             continue;
         }
@@ -262,8 +265,14 @@ pub(super) fn difference(first: &Run, run: &Run) -> Option<Verdict> {
     None
 }
 
-/// The text without the warnings that the compiler gives of singleton variables.
-fn without_warnings(text: &[u8]) -> Vec<u8> {
+/// The text without the compiler's warnings of variables that stand only once, and without the
+/// line of an engine that ends while its collecting thread still works, which depends on time.
+fn of_program(text: &[u8]) -> Vec<u8> {
+    // The engine ends the line of standard output first, and does so on standard error.
+    let text = match text.strip_prefix(b"\n") {
+        Some(rest) if rest.starts_with(COLLECTOR_LIVES) => rest,
+        _ => text,
+    };
     let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
     let is = |at: usize, word: &str| {
         let line = lines.get(at).map(|line| String::from_utf8_lossy(line));
@@ -272,7 +281,21 @@ fn without_warnings(text: &[u8]) -> Vec<u8> {
     let kept = (0..lines.len()).filter(|&at| {
         let is_singleton = is(at, "Singleton");
         // The place stands in the line above.
-        !(is_singleton || is(at, "") && is(at + 1, "Singleton"))
+        !(is_singleton || is(at, "") && is(at + 1, "Singleton") || lines[at] == COLLECTOR_LIVES)
     });
     kept.flat_map(|at| lines[at].iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COLLECTOR_LIVES, of_program};
+
+    #[test]
+    fn a_collector_that_lives_on_is_no_output() {
+        for (before, program) in [("", ""), ("\n", ""), ("Warning: a\n", "Warning: a\n")] {
+            let text = [before.as_bytes(), COLLECTOR_LIVES].concat();
+            assert_eq!(of_program(&text), program.as_bytes());
+        }
+        assert_eq!(of_program(b"\nWarning: a\n"), b"\nWarning: a\n");
+    }
 }
