@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
 
 use portmortem_tracer::format::{ArgumentValue, Event, ValueKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,6 +22,10 @@ const MOST: usize = 8;
 const CALLS: usize = 2;
 /// So many results of a goal are kept: several data may grow in turn.
 const LAST: usize = 4;
+/// So many solutions of a call are told apart, and so many results after the first one are kept to
+/// be compared with those of a later call.
+const SOLUTIONS: usize = 256;
+const LATER: u32 = 64;
 /// So many different terms, calls and results of one stream are told apart.
 const MOST_DISTINCT: usize = 1 << 20;
 /// At an exit [`ArgumentValue::when`] says which call it is about, from 1.
@@ -123,6 +128,8 @@ struct Noted {
     of: Of,
     given: Row,
     exits: u32,
+    /// Hashes of its solutions, as far as they are known.
+    solutions: FxHashSet<u64>,
 }
 
 /// What is kept with a box.
@@ -151,8 +158,8 @@ pub(crate) struct Books<'s> {
 struct Seen {
     /// Ground terms, by goal and argument.
     terms: FxHashSet<(Of, usize, u64)>,
-    /// Results by predicate and arguments.
-    results: FxHashMap<(PredicateIndex, u64), u64>,
+    /// Results by predicate and arguments, and how many results of that call came before it.
+    results: FxHashMap<(PredicateIndex, u64, u32), u64>,
     /// The same by all arguments but one: that one, and the result.
     varied: FxHashMap<(PredicateIndex, usize, u64), (u64, u64)>,
     /// Which predicate made one term of another, and which argument that was.
@@ -199,6 +206,7 @@ impl<'s> Books<'s> {
                 of,
                 given: Row::default(),
                 exits: 0,
+                solutions: FxHashSet::default(),
             });
             self.figures(of).calls += 1;
         }
@@ -313,16 +321,10 @@ impl<'s> Books<'s> {
         let Some(all) = given.without(None) else {
             return;
         };
-        match self.stream.results.get_mut(&(predicate, all)) {
-            Some(before) => {
-                figures.again += 1;
-                figures.same += u64::from(*before == result);
-                *before = result;
-            }
-            None if has_room => {
-                self.stream.results.insert((predicate, all), result);
-            }
-            None => {}
+        let results = &mut self.stream.results;
+        if let Some(is_same) = again(results, (predicate, all, 0), result, has_room) {
+            figures.again += 1;
+            figures.same += u64::from(is_same);
         }
         for at in 0..given.len() {
             if given.get(at).kind != ValueKind::Ground {
@@ -346,6 +348,61 @@ impl<'s> Books<'s> {
                 }
                 None => {}
             }
+        }
+    }
+
+    /// A result of a call after its first one: another exit, or none if it failed then.
+    fn later_result(&mut self, noted: &Noted, results: Option<&Row>) {
+        let result = results.map_or(Some(0), |results| results.without(None));
+        let (Some(result), Some(all)) = (result, noted.given.without(None)) else {
+            return;
+        };
+        if noted.exits > LATER {
+            return;
+        }
+        let has_room = self.stream.has_room();
+        self.values.cut_short |= !has_room;
+        let of = (noted.of.0, all, noted.exits);
+        if let Some(is_same) = again(&mut self.stream.results, of, result, has_room) {
+            let figures = self.figures(noted.of);
+            figures.again_later += 1;
+            figures.same_later += u64::from(is_same);
+        }
+    }
+
+    /// A solution of a call. Variables that are left may be constrained in other ways in each.
+    fn solution(&mut self, noted: &mut Noted, results: &Row) {
+        let is_ground = |at| results.get(at).kind == ValueKind::Ground;
+        let all_ground = (0..noted.given.len()).all(is_ground);
+        let Some(solution) = results.without(None).filter(|_| all_ground) else {
+            return;
+        };
+        let is_new = !noted.solutions.contains(&solution);
+        if !noted.solutions.is_empty() {
+            let figures = self.figures(noted.of);
+            figures.further += 1;
+            figures.repeated += u64::from(!is_new);
+        }
+        if is_new && noted.solutions.len() < SOLUTIONS {
+            noted.solutions.insert(solution);
+        }
+    }
+}
+
+/// Whether a result is that of an earlier call with the same arguments; `None` if there is none.
+fn again(
+    results: &mut FxHashMap<(PredicateIndex, u64, u32), u64>,
+    of: (PredicateIndex, u64, u32),
+    result: u64,
+    has_room: bool,
+) -> Option<bool> {
+    match results.get_mut(&of) {
+        Some(before) => Some(mem::replace(before, result) == result),
+        None => {
+            if has_room {
+                results.insert(of, result);
+            }
+            None
         }
     }
 }
@@ -382,15 +439,18 @@ impl Observer for Books<'_> {
                         Some(results) => {
                             let results = &results.with(&noted.given);
                             self.exits(noted, results);
-                            if noted.exits == 0 {
-                                self.first_result(noted, Some(results));
+                            match noted.exits {
+                                0 => self.first_result(noted, Some(results)),
+                                _ => self.later_result(noted, Some(results)),
                             }
+                            self.solution(noted, results);
                         }
                         None => self.figures(noted.of).unknown_exits += 1,
                     }
                     noted.exits += 1;
                 }
                 WayOut::Fail if noted.exits == 0 => self.first_result(noted, None),
+                WayOut::Fail => self.later_result(noted, None),
                 _ => {}
             }
         }

@@ -181,6 +181,57 @@ next(U, N) :- aggregate_all(count, seen(U), N).
     );
 }
 
+/// A generator is computed again if all its solutions are the same, and not if those behind the
+/// first one are others.
+#[test]
+fn solutions_that_are_computed_again() {
+    let program = |last: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- forall(between(1, 100, Round), findall(B, best({last}, B), [_, _, _])).
+best(Last, B) :- numlist(1, 3000, L), sum_list(L, S), best(Last, S, B).
+best(_, S, S).
+best(_, S, B) :- B is S+1.
+best(Last, S, B) :- B is S+Last.
+"
+        )
+    };
+    let found_in = |last| found(&program(last), &["best/2"], "repeated-calls");
+    let found = found_in("2");
+    let one = only(&found, "best/2 computes again what it has computed before");
+    says(&one, "99 of 100 calls of best/2 that were looked at (99 %)");
+    assert!(found_in("Round").is_empty());
+    let global = program("0").replace(
+        "B is S+Last",
+        "nb_getval(n, N), M is N+1, nb_setval(n, M), B is S+M",
+    );
+    let global = global.replace("main :-", "main :- nb_setval(n, 0),");
+    assert!(self::found(&global, &["best/2"], "repeated-calls").is_empty());
+}
+
+/// Clauses that do not exclude each other give a solution twice; what drives a loop does so on
+/// purpose.
+#[test]
+fn the_same_solution_several_times() {
+    let program = |last: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- findall(N, ( between(1, 500, N), size(N, S), S == none ), []).
+size(N, S) :- N > 0, S = small.
+size(N, S) :- {last}.
+"
+        )
+    };
+    let found_in = |last| found(&program(last), &["size/2"], "same-solutions");
+    let found = found_in("N < 1000, S = small");
+    let one = only(&found, "size/2 gives the same solution several times");
+    says(&one, "500 were looked at; 500 (100 %) were the same");
+    assert!(found_in("N < 1000, S = less").is_empty());
+    assert!(found_in("N < 1000, nb_setval(n, N), S = small").is_empty());
+}
+
 fn orders(cost: &str) -> String {
     format!(
         "\

@@ -219,6 +219,27 @@ count(_, N) :- retract(n(N0)), N is N0+1, assertz(n(N)).
     assert_eq!((count.again, count.same), (32, 0));
 }
 
+/// Solutions of one call are compared with each other, and with those of a later call.
+#[test]
+fn solutions_are_compared() {
+    let profiled = record(
+        "\
+:- initialization(main, main).
+main :- forall(between(1, 10, _), forall(p(a, _), true)), forall(q(_), true).
+p(a, X) :- member(X, [1, 1, 2, 1]).
+q(X) :- member(X, [1, f(_), f(_), 2]).
+",
+        &["--values", "user:*"],
+    );
+    let p = figures(&profiled, "p/2");
+    assert_eq!((p.further, p.repeated), (30, 20));
+    assert_eq!((p.again, p.same), (9, 9));
+    assert_eq!((p.again_later, p.same_later), (27, 27));
+    // What is not ground is not compared.
+    let q = figures(&profiled, "q/1");
+    assert_eq!((q.further, q.repeated), (1, 0));
+}
+
 /// Each of two conversions undoes the other.
 #[test]
 fn to_and_fro() {

@@ -316,7 +316,8 @@ const ALL: &[BuiltIn] = &[
         names: "indomain label labeling",
         does: "tries one value after the other, and each wakes the constraints of its variable",
         instead: "post all constraints of these variables before the first of them gets a value, and give all of them values in one \
-                  goal behind that (labeling([ff], Vars)): what is posted later only rejects what was tried.",
+                  goal behind that: what is posted later only rejects what was tried. labeling([ff], Vars) searches less in \
+                  many programs, and gives solutions in another order.",
     },
     BuiltIn {
         names: "#= #< #> #=< #>= #\\= sum scalar_product all_different all_distinct tuples_in \

@@ -30,11 +30,16 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             true => LEAST_SHARE,
             false => LEAST_OF_LIBRARY,
         };
+        // Of several solutions the further ones are compared, too.
+        let is_one = figures.redos == 0 && !values.pairs.is_empty();
+        let is_several = evidence.is_of_program(predicate)
+            && !evidence.is_leaf(predicate)
+            && values.again_later >= values.again
+            && values.same_later == values.again_later;
         let is_repeated = values.again >= LEAST
             && values.again >= values.calls / 100 * least
             && values.same == values.again
-            && !values.pairs.is_empty()
-            && figures.redos == 0
+            && (is_one || is_several)
             && evidence
                 .analysis
                 .ns(figures.inclusive_work_ticks / figures.calls.max(1))
@@ -74,6 +79,10 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 evidence.time(figures.inclusive_work_ticks),
             ),
             remedy: match evidence.is_of_program(predicate) {
+                true if figures.redos > 0 => format!(
+                    "collect its solutions once, before the loop that calls it (findall/3), and hand them on; or \":- table {name}.\", if what it \
+                     reads does not change meanwhile and their order does not matter."
+                ),
                 true => format!(
                     "compute it once: before the loop that calls it, or with \":- table {name}.\", if what it reads does not change meanwhile."
                 ),

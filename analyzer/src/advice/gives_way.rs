@@ -19,8 +19,19 @@ pub(super) fn to_causes(evidence: &Evidence, all: &mut Vec<Finding>) {
     // That one element is wanted says more of a goal than that it goes over all.
     leave_out(all, Cause::WalkedAgain, Cause::CollectedForFirst);
     leave_out(all, Cause::GrowingCalls, Cause::CollectedForFirst);
+    same_solutions_say_more(all);
     constraints_say_more(evidence, all);
     one_of_labelling(all);
+}
+
+/// That a generator gives the same solution again is why most of what it gives is rejected.
+fn same_solutions_say_more(all: &mut Vec<Finding>) {
+    let of = all.iter().filter(|one| one.cause == Cause::SameSolutions);
+    let of: Vec<PredicateIndex> = of.flat_map(|one| one.predicates.first().copied()).collect();
+    all.retain(|one| {
+        let generator = one.predicates.last();
+        one.cause != Cause::Generator || !generator.is_some_and(|generator| of.contains(generator))
+    });
 }
 
 /// Which goals of its clause reject values says more than that other predicates do.
@@ -160,7 +171,7 @@ fn is_untried(cause: Cause) -> bool {
         cause,
         Cause::ManyAnswers | Cause::SumsInTables | Cause::TableKeys
     );
-    is_of_tables || makes_data(cause) && !is_tried
+    is_of_tables || cause == Cause::SameSolutions || makes_data(cause) && !is_tried
 }
 
 /// The goal with most of the work has no advice of its own where another finding says what takes
@@ -176,7 +187,12 @@ fn hottest(evidence: &Evidence, all: &mut [Finding]) {
     };
     let says_why = |one: &&Finding| {
         let is_same = one.place == place || one.place.predicate == evidence.name(callee);
-        is_untried(one.cause) && one.predicates.first() == Some(&callee) && is_same
+        let is_in_clause = one.place.predicate == place.predicate;
+        match one.cause {
+            // The place is that of the goal that rejects.
+            Cause::Generator => one.predicates.last() == Some(&callee) && is_in_clause,
+            cause => is_untried(cause) && one.predicates.first() == Some(&callee) && is_same,
+        }
     };
     let why = all.iter().filter(says_why);
     let Some(cause) = why.max_by_key(|one| one.cost_ticks).map(|one| one.cause) else {

@@ -43,6 +43,7 @@ mod prefixes;
 mod read_again;
 mod repeats;
 mod rounds;
+mod same_solutions;
 mod source;
 mod suspects;
 mod table_keys;
@@ -79,6 +80,8 @@ pub enum Cause {
     Memory,
     /// Most of what a goal generates is rejected by a later goal or test.
     Generator,
+    /// Calls have the same solution several times.
+    SameSolutions,
     /// A goal fails after dear ones that did not need to come first (Debray 1988, section 4).
     FailingLate,
     /// Clauses begin with the same goal, which is done again in each.
@@ -145,10 +148,11 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
+        Self::SameSolutions,
         Self::FailingLate,
         Self::RepeatedPrefix,
         Self::Waiting,
@@ -189,6 +193,7 @@ impl Cause {
             Self::UnusedChoicepoints => "unused-choicepoints",
             Self::Memory => "memory",
             Self::Generator => "generator",
+            Self::SameSolutions => "same-solutions",
             Self::FailingLate => "failing-late",
             Self::RepeatedPrefix => "repeated-prefix",
             Self::Waiting => "waiting",
@@ -375,7 +380,7 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 37] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 38] = [
         chr_scans::find,
         collected::find,
         comparisons::find,
@@ -404,6 +409,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         read_again::find,
         repeats::find,
         rounds::find,
+        same_solutions::find,
         table_keys::find,
         table_sums::find,
         text_keys::find,

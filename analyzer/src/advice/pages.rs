@@ -7,6 +7,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::UnusedChoicepoints => include_str!("../../../docs/advice/unused-choicepoints.md"),
         Cause::Memory => include_str!("../../../docs/advice/memory.md"),
         Cause::Generator => include_str!("../../../docs/advice/generator.md"),
+        Cause::SameSolutions => include_str!("../../../docs/advice/same-solutions.md"),
         Cause::FailingLate => include_str!("../../../docs/advice/failing-late.md"),
         Cause::RepeatedPrefix => include_str!("../../../docs/advice/repeated-prefix.md"),
         Cause::Waiting => include_str!("../../../docs/advice/waiting.md"),

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::Need;
 use super::evidence::Evidence;
+use super::{Need, generators};
 use crate::Analysis;
 
 /// So many predicates of the program, and so many others.
@@ -13,7 +13,8 @@ const MOST: usize = 3;
 const LEAST_SHARE: u64 = 5;
 
 /// What to record of the predicates that do most of the work themselves: of the program, and of the
-/// built-in and library ones that it calls.
+/// built-in and library ones that it calls. And of the program's generator of which most is
+/// rejected.
 #[must_use]
 pub fn suspects(analysis: &Analysis) -> Vec<Need> {
     let evidence = Evidence::of(analysis);
@@ -33,6 +34,14 @@ pub fn suspects(analysis: &Analysis) -> Vec<Need> {
         found
     };
     let found = [hottest(true), hottest(false)].concat();
-    let names = found.iter().map(|&(index, ..)| evidence.name(index));
-    names.map(|name| Need::Values(name.to_owned())).collect()
+    let rejected = generators::find(&evidence);
+    let rejected = rejected.iter().max_by_key(|one| one.cost_ticks);
+    let generator = rejected.and_then(|one| one.predicates.last().copied());
+    let generator = generator.filter(|&one| evidence.is_of_program(one) && !evidence.is_leaf(one));
+    let found = found.iter().map(|&(index, ..)| index).chain(generator);
+    let mut needs: Vec<_> = found
+        .map(|index| Need::Values(evidence.name(index).to_owned()))
+        .collect();
+    needs.dedup();
+    needs
 }

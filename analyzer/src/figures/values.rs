@@ -33,6 +33,16 @@ pub struct ValueFigures {
     pub again: u64,
     /// Those that had the same result as the one before them.
     pub same: u64,
+    /// The same of what came after the first result of such calls: further exits, as many as are
+    /// kept, and failures behind them. They are compared with those of the same number.
+    pub again_later: u64,
+    /// See `again_later`.
+    pub same_later: u64,
+    /// Exits behind another one of the same call, all arguments of both ground: its further
+    /// solutions.
+    pub further: u64,
+    /// Those of them that were an earlier solution of the same call.
+    pub repeated: u64,
     /// By argument, from the first one.
     pub arguments: Vec<ArgumentValues>,
     /// By an argument that was bound at calls, and one that became bound: both from 1.
@@ -99,6 +109,8 @@ impl ValueFigures {
         };
         let is_pair = |one: &PairFigures| one.copied <= one.exits && one.handed_on <= self.calls;
         self.same <= self.again
+            && self.same_later <= self.again_later
+            && self.repeated <= self.further
             && self.arguments.iter().all(is_argument)
             && self.pairs.values().all(is_pair)
     }
@@ -110,6 +122,10 @@ impl ValueFigures {
         self.unknown_exits += other.unknown_exits;
         self.again += other.again;
         self.same += other.same;
+        self.again_later += other.again_later;
+        self.same_later += other.same_later;
+        self.further += other.further;
+        self.repeated += other.repeated;
         for (at, more) in other.arguments.iter().enumerate() {
             self.argument(at).add(more);
         }

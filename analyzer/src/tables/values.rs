@@ -50,6 +50,10 @@ rows! {
         "again" Count again: u64 = v.goal.figures.again;
         /// Those that had the same result as the one before them.
         "same" Count same: u64 = v.goal.figures.same;
+        /// Exits behind another one of the same call, all arguments of both ground.
+        "further" Count further: u64 = v.goal.figures.further;
+        /// Those of them that gave an earlier solution of the same call once more.
+        "repeated" Count repeated: u64 = v.goal.figures.repeated;
         /// First results of calls that differ from an earlier one in this argument alone.
         "varied" Count varied: u64 = v.of.varied;
         /// Those that had the same result as that.
