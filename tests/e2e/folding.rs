@@ -90,10 +90,15 @@ fn counts(sandbox: &Sandbox, trace: &str) -> Vec<Vec<Value>> {
 
 /// Records the rounds with little room.
 fn record_folded<'a>(rounds: &'a str, then: &'a str) -> [&'a str; 9] {
+    record_keeping("figures=4M", rounds, then)
+}
+
+/// Records the rounds and keeps some of their events.
+fn record_keeping<'a>(keep: &'a str, rounds: &'a str, then: &'a str) -> [&'a str; 9] {
     [
         "record",
         "--keep",
-        "figures=4M",
+        keep,
         "-o",
         "few.pmt",
         "rounds.pl",
@@ -168,6 +173,40 @@ fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
         .refuses("its events were folded into figures");
 }
 
+/// Without a limit, nothing is written over until the trace is large; then figures go on.
+#[test]
+fn a_recording_that_becomes_large_is_folded() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.path("rounds.pl"), ROUNDS).unwrap();
+    let small = "record --keep auto=64M -o all.pmt rounds.pl none 60 true";
+    sandbox.portmortem(small.split(' ')).exits(0);
+    // Folding may have begun, but was not needed.
+    assert!(!sandbox.path("all.pmt.figures").exists());
+    let large = sandbox.portmortem(record_keeping("auto=4M", "60", "true"));
+    large
+        .exits(0)
+        .prints("done\n")
+        .says("only the newest events are here")
+        .says("with --keep all the trace has all events");
+    let [all, few] = ["all.pmt", "few.pmt"].map(|trace| {
+        sandbox.portmortem(["report", trace]).succeeds();
+        counts(&sandbox, trace)
+    });
+    assert_eq!(few, all);
+    let report = sandbox.portmortem(["report", "few.pmt"]);
+    report.shows("events were folded into the figures");
+    let report = sandbox.portmortem(["report", "all.pmt"]);
+    assert!(!report.out().contains("folded"), "{report}");
+    let refused = "record --keep auto=64M --clauses -o all.pmt rounds.pl none 5 true";
+    sandbox
+        .portmortem(refused.split(' '))
+        .refuses("leave out --clauses");
+    let refused = "record --keep all --max-size 64M -o all.pmt rounds.pl none 5 true";
+    sandbox
+        .portmortem(refused.split(' '))
+        .refuses("--max-size is a limit");
+}
+
 /// A program that stops the process that folds it until its room is used up.
 const TOO_FAST: &str = "
 :- initialization(main, main).
@@ -189,22 +228,34 @@ to_watcher(Signal) :-
 last :- work.
 ";
 
-/// Events are lost, and what comes after them is in the figures.
-#[test]
-fn figures_go_on_where_events_were_lost() {
+/// It was recorded with that much kept.
+fn record_too_fast(keep: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let (_, rest) = ROUNDS.split_once("work :-").unwrap();
     let program = format!("{TOO_FAST}\nwork :-{rest}");
     fs::write(sandbox.path("rounds.pl"), program).unwrap();
-    let record = [
-        "record",
-        "--keep",
-        "figures=4M",
-        "-o",
-        "few.pmt",
-        "rounds.pl",
-    ];
+    let record = ["record", "--keep", keep, "-o", "few.pmt", "rounds.pl"];
     sandbox.portmortem(record).exits(0).prints("done\n");
+    sandbox
+}
+
+/// A trace without a limit grows as long as nobody folds, and nothing is lost.
+#[test]
+fn a_large_recording_waits_for_nobody_and_loses_nothing() {
+    let sandbox = record_too_fast("auto=4M");
+    sandbox
+        .portmortem(["report", "few.pmt"])
+        .exits(0)
+        .shows("events were folded into the figures");
+    let rows = predicates(&sandbox, "few.pmt", "predicate,calls");
+    assert_eq!(named(&rows, "work/0")["calls"], 5 + 40 + 4 * 5 + 7);
+    assert_eq!(named(&rows, "last/0")["calls"], 7);
+}
+
+/// Events are lost, and what comes after them is in the figures.
+#[test]
+fn figures_go_on_where_events_were_lost() {
+    let sandbox = record_too_fast("figures=4M");
     sandbox
         .portmortem(["report", "few.pmt"])
         .exits(3)

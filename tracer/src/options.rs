@@ -14,12 +14,20 @@ pub enum Keep {
     /// The end, and the figures of all that was before: only events make room that another process
     /// has [folded](crate::fold) into figures. If none are, new events are lost until some are.
     Figures,
+    /// All, up to so many bytes. Beyond them as [`Keep::Figures`], but the file grows while no
+    /// events were folded: nothing is lost where nobody folds.
+    FiguresBeyond(u64),
 }
 
 impl Keep {
-    /// Whether blocks are written over older ones.
+    /// Whether blocks are written over older ones, at some time.
     pub(crate) fn reuses(self) -> bool {
         self != Self::First
+    }
+
+    /// Whether that is expected of every recording, so that its header says so from the beginning.
+    pub(crate) fn expects_to_reuse(self) -> bool {
+        matches!(self, Self::Last | Self::Figures)
     }
 }
 

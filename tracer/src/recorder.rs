@@ -105,14 +105,16 @@ impl Recorder {
         let mut header = header.clone();
         header.clock = clock::source();
         header.ticks_per_second = clock::ticks_per_second();
-        header.mode.keep_last = options.keep.reuses();
+        header.mode.keep_last = options.keep.expects_to_reuse();
         let sources = Sources::below(&header.directory);
         header.directory = sources.seen_from(path).to_string_lossy().into_owned();
         let first_bytes = encode_header(&header, file_id);
+        header.mode.keep_last = true;
+        let once_reused = encode_header(&header, file_id);
         let max_block = max_block(options.max_size);
         let begun = check_size_limit(first_bytes.len() as u64)
             .and_then(|()| file.write_all_at(&first_bytes, 0))
-            .and_then(|()| Space::new(file, options.max_size, options.keep));
+            .and_then(|()| Space::new(file, options.max_size, options.keep, once_reused));
         let space = begun.map_err(|source| {
             // Nothing useful is in it, and a user would take it for a trace.
             // A link to it is not ours.
@@ -144,6 +146,7 @@ impl Recorder {
                 clauses: HashMap::new(),
                 next_stream: 1,
                 exhaustion_noted: false,
+                folding_noted: false,
             })),
         });
         registry::add(&inner);

@@ -59,6 +59,7 @@ pub(crate) struct Shared {
     pub(crate) clauses: HashMap<Clause, u32>,
     pub(crate) next_stream: u32,
     pub(crate) exhaustion_noted: bool,
+    pub(crate) folding_noted: bool,
 }
 
 impl Inner {
@@ -167,7 +168,20 @@ impl Shared {
     pub(crate) fn room_for_events(&mut self, want: u32) -> Option<Slot> {
         let slot = self.space.for_events(want);
         self.note_exhaustion();
+        self.note_folding();
         slot
+    }
+
+    /// Says in the trace, once, that it has become so large that folded events made room.
+    fn note_folding(&mut self) {
+        let is_large = matches!(self.space.keep(), Keep::FiguresBeyond(_));
+        if is_large && self.space.has_reused() && !self.folding_noted {
+            self.folding_noted = true;
+            let text = "the recording became large: only the newest events are here; the figures of all are in the file beside it \
+                        whose name ends in .figures"
+                .to_owned();
+            self.append(&Record::Note { text });
+        }
     }
 
     /// Makes an open block of events up to `by` bytes larger, if there is room behind it.
@@ -200,7 +214,10 @@ impl Shared {
     fn note_exhaustion(&mut self) {
         let text = match (self.space.exhausted(), self.space.keep()) {
             _ if self.exhaustion_noted => return,
-            (None, _) | (Some(Exhausted::Limit), Keep::Last | Keep::Figures) => return,
+            (None, _)
+            | (Some(Exhausted::Limit), Keep::Last | Keep::Figures | Keep::FiguresBeyond(_)) => {
+                return;
+            }
             (Some(Exhausted::Limit), Keep::First) => {
                 format!(
                     "recording stopped at the limit of {} bytes",
@@ -208,7 +225,15 @@ impl Shared {
                 )
             }
             (Some(Exhausted::System(error)), Keep::First) => format!("recording stopped: {error}"),
-            (Some(Exhausted::System(error)), Keep::Last | Keep::Figures) => {
+            (Some(Exhausted::System(error)), Keep::FiguresBeyond(_))
+                if !self.space.has_reused() =>
+            {
+                format!("recording stopped: {error}")
+            }
+            (
+                Some(Exhausted::System(error)),
+                Keep::Last | Keep::Figures | Keep::FiguresBeyond(_),
+            ) => {
                 format!("only the most recent events were kept: {error}")
             }
         };

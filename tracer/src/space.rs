@@ -4,13 +4,15 @@
 //! last of them it can be made larger instead of adding one, and gives back what it has left in the
 //! end: a small trace is hardly larger than its events. At the limit, or on a full disk,
 //! there is no more space ([`Keep::First`]) or that of the oldest closed block of events
-//! ([`Keep::Last`]; with [`Keep::Figures`] if its events were folded). Records have the last eighth
+//! ([`Keep::Last`]; with [`Keep::Figures`] if its events were folded). With [`Keep::FiguresBeyond`]
+//! folded blocks are used again before the file grows beyond its size. Records have the last eighth
 //! of a limited file to themselves, so that what was recorded stays readable; where blocks are used
 //! again they take those of events when that is used up.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Weak};
 
 use crate::block::Block;
@@ -70,12 +72,22 @@ pub(crate) struct Space {
     next_length: u64,
     /// Closed blocks of events, oldest first; none with [`Keep::First`].
     closed: VecDeque<(u64, u32)>,
+    /// The header of a file in which blocks were written over older ones, until it says so.
+    once_reused: Option<Box<[u8; FILE_HEADER_BYTES]>>,
+    /// Whether any block was.
+    has_reused: bool,
     exhausted: Option<Exhausted>,
 }
 
 impl Space {
-    /// Takes over a new file that holds nothing but its header.
-    pub(crate) fn new(file: File, max_size: Option<u64>, keep: Keep) -> io::Result<Self> {
+    /// Takes over a new file that holds nothing but its header. `once_reused` is that of one in
+    /// which blocks were written over older ones.
+    pub(crate) fn new(
+        file: File,
+        max_size: Option<u64>,
+        keep: Keep,
+        once_reused: [u8; FILE_HEADER_BYTES],
+    ) -> io::Result<Self> {
         let max_size = page_floor(max_size.unwrap_or(u64::MAX).min(i64::MAX as u64));
         let (newest, length) = add_segment(&file, 0, FIRST_SEGMENT.min(max_size))?;
         let newest = Arc::new(newest);
@@ -94,12 +106,19 @@ impl Space {
             end: length,
             next_length: FIRST_SEGMENT * 2,
             closed: VecDeque::new(),
+            once_reused: (!keep.expects_to_reuse()).then(|| Box::new(once_reused)),
+            has_reused: false,
             exhausted: None,
         })
     }
 
     /// Room for a block of events of about `want` bytes, if there is any.
     pub(crate) fn for_events(&mut self, want: u32) -> Option<Slot> {
+        if self.is_large()
+            && let Some(slot) = self.recycle(MIN_BLOCK)
+        {
+            return Some(slot);
+        }
         self.carve(MIN_BLOCK, want, self.events_end)
             .or_else(|| self.recycle(MIN_BLOCK))
     }
@@ -112,7 +131,12 @@ impl Space {
 
     /// Makes an open block of events up to `by` bytes larger; false if there is no room behind it.
     pub(crate) fn extend_events(&mut self, block: &mut Block, by: u32) -> bool {
-        self.extend(block, MIN_BLOCK, by, self.events_end)
+        !self.is_large() && self.extend(block, MIN_BLOCK, by, self.events_end)
+    }
+
+    /// Whether the file has the size beyond which folded blocks are used first.
+    fn is_large(&self) -> bool {
+        matches!(self.keep, Keep::FiguresBeyond(size) if self.next >= size)
     }
 
     /// Makes an open block of records at least `least` bytes larger, and up to `by`.
@@ -143,7 +167,7 @@ impl Space {
     /// Takes back what a closed block has left, if there is no block behind it.
     pub(crate) fn trim(&mut self, block: &mut Block) {
         // Once blocks are written over old ones, what one has left is no longer zeros.
-        if self.is_newest(block.place()) && self.exhausted.is_none() {
+        if self.is_newest(block.place()) && self.exhausted.is_none() && !self.has_reused {
             block.shorten();
             let (offset, size) = block.place();
             self.next = offset + u64::from(size);
@@ -152,7 +176,8 @@ impl Space {
 
     /// Takes back room that was not used, if there is no block behind it.
     pub(crate) fn take_back(&mut self, slot: &Slot) {
-        if self.is_newest((slot.offset, slot.size)) && self.exhausted.is_none() {
+        let is_fresh = self.exhausted.is_none() && !self.has_reused;
+        if self.is_newest((slot.offset, slot.size)) && is_fresh {
             self.next = slot.offset;
         }
     }
@@ -168,6 +193,11 @@ impl Space {
         if self.keep.reuses() {
             self.closed.push_back((offset, size));
         }
+    }
+
+    /// Whether a block was written over an older one.
+    pub(crate) fn has_reused(&self) -> bool {
+        self.has_reused
     }
 
     /// Why blocks of events cannot be carved any more, if they cannot.
@@ -247,12 +277,19 @@ impl Space {
             .filter(|(_, (_, size))| *size >= least);
         let at = match self.keep {
             Keep::First | Keep::Last => large.next(),
-            Keep::Figures => large
+            Keep::Figures | Keep::FiguresBeyond(_) => large
                 .take(MOST_ASKED)
                 .find(|(_, (offset, _))| fold::is_folded(&self.file, *offset)),
         };
-        let (offset, size) = self.closed.remove(at?.0)?;
+        let (at, &(offset, _)) = at?;
         let segment = self.segment_of(offset).ok()?;
+        // A reader must not take what is left for all.
+        if let Some(header) = &self.once_reused {
+            self.file.write_all_at(&header[..], 0).ok()?;
+            self.once_reused = None;
+        }
+        let (offset, size) = self.closed.remove(at)?;
+        self.has_reused = true;
         Some(Slot {
             segment,
             offset,

@@ -67,6 +67,52 @@ fn only_folded_blocks_make_room() {
     assert_eq!(stream.events.len() as u64 + stream.lost, 400_000);
 }
 
+/// A file grows until it has its size, and beyond it as long as nothing was folded; then folded
+/// blocks are written over, and the header says so.
+#[test]
+fn a_large_file_reuses_what_was_folded() {
+    const SIZE: u64 = 256 << 10;
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        keep: Keep::FiguresBeyond(SIZE),
+        ..Options::default()
+    };
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(directory.path().join("a.pmt"), &header, &options).unwrap();
+    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    let length = || recorder.path().metadata().unwrap().len();
+    let says_so = || Trace::read(recorder.path()).header.mode.keep_last;
+    // Each call takes three bytes or more.
+    let fill = || (0..1_000_000).for_each(|_| stream.call(predicate));
+    fill();
+    let blocks = closed_blocks(recorder.path());
+    let so_far: u64 = blocks.iter().map(|&(_, events)| u64::from(events)).sum();
+    assert!(length() > 4 * SIZE);
+    assert!(so_far > 900_000 && !says_so());
+    assert_eq!(Trace::read(recorder.path()).stream(1).lost, 0);
+    let file = fs::File::options().write(true).open(recorder.path());
+    let file = file.unwrap();
+    for &(offset, _) in &blocks {
+        mark_folded(&file, offset).unwrap();
+    }
+    let before = length();
+    fill();
+    // What was not used of the room at the end is.
+    assert!(length() <= before + (16 << 20) && says_so());
+    stream.end();
+    recorder.close(Outcome::Stopped).unwrap();
+    let end = Trace::read(recorder.path());
+    let stream = end.stream(1);
+    // None of those that were not folded is missing.
+    let not_folded = 2_000_000 - so_far;
+    assert!(stream.events.len() as u64 >= not_folded && end.length <= before);
+    let notes = end.records.iter().filter(|record| {
+        matches!(record, Record::Note { text } if text.contains("only the newest events are here"))
+    });
+    assert_eq!(notes.count(), 1);
+}
+
 /// Where closed blocks of events begin, and how many events they have.
 fn closed_blocks(path: &Path) -> Vec<(u64, u32)> {
     let bytes = fs::read(path).unwrap();

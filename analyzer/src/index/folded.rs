@@ -65,10 +65,7 @@ impl Fold {
     /// If the trace cannot be opened.
     pub fn begin(path: &Path, limit: u64) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        match fs::remove_file(Self::path_of(path)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        remove(&Self::path_of(path))?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -104,6 +101,15 @@ impl Fold {
         let trace = Trace::open(&self.path)?;
         let new = self.fold(&trace, 0)?;
         self.keep(&trace, &new)
+    }
+
+    /// Gives up: no block was written over, so all events are in the trace, and no figures are
+    /// needed beside it.
+    ///
+    /// # Errors
+    /// If the figures cannot be removed.
+    pub fn leave(self) -> io::Result<()> {
+        remove(&Self::path_of(&self.path))
     }
 
     fn fold(&mut self, trace: &Trace, least: u64) -> Result<NewParts, FoldError> {
@@ -144,6 +150,14 @@ impl Fold {
         let bytes = bytes::encode(FOLDED, &(growing, calls));
         // It is read by other processes, so the system need not have written it to the disk.
         put(&Self::path_of(&self.path), |new| fs::write(new, bytes))
+    }
+}
+
+/// Removes a file, if there is one.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
     }
 }
 

@@ -218,6 +218,7 @@ foreign_option(goal_ports).
 foreign_option(tail).
 foreign_option(max_size).
 foreign_option(keep).
+foreign_option(figures_beyond).
 
 setting(Key, Value, Setting) :-
     format(string(Setting), '~w=~w', [Key, Value]).

@@ -111,6 +111,12 @@ impl Request {
                     .map_err(|_| format!("max_size: not a size: {value}"))?;
                 self.options.max_size = Some(bytes);
             }
+            "figures_beyond" => {
+                let size = value
+                    .parse()
+                    .map_err(|_| format!("figures_beyond: not a size: {value}"))?;
+                self.options.keep = Keep::FiguresBeyond(size);
+            }
             "stack_limit" => self.stack_limit = value.parse().unwrap_or(usize::MAX),
             "keep" => {
                 self.options.keep = match value {

@@ -1,6 +1,7 @@
-//! `--keep`: which part of a recording stays when it reaches its limit.
+//! `--keep`: which part of a recording stays when it reaches its limit, or becomes large.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -14,9 +15,18 @@ pub(crate) const FIGURES_SIZE: u64 = 1 << 30;
 /// The least limit of such a recording: in less room the events of a moment have no place.
 const LEAST_FIGURES_SIZE: u64 = 4 << 20;
 
-/// Which part of a recording to keep when it reaches its limit.
+/// From this size on a recording is large, if no other is given and there is room enough: it takes
+/// no more than one part in [`MOST_OF_FREE`] of what is free.
+const LARGE: u64 = 4 << 30;
+const MOST_OF_FREE: u64 = 10;
+
+/// Which part of a recording to keep when it reaches its limit, or becomes large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
+    /// All; beyond so many bytes, if it is said, the end and the figures of all that was before.
+    Auto(Option<u64>),
+    /// All, however large.
+    All,
     /// The beginning: recording stops, the program goes on.
     First,
     /// The end: a flight recorder.
@@ -25,7 +35,17 @@ pub(crate) enum Keep {
     Figures(Option<u64>),
 }
 
-/// Reads `first`, `last`, `figures` or `figures=SIZE`.
+/// From which size on a recording at this path is large.
+pub(super) fn large_at(path: &Path) -> u64 {
+    let directory = path.parent().filter(|one| !one.as_os_str().is_empty());
+    let system = rustix::fs::statvfs(directory.unwrap_or(Path::new(".")));
+    let free = system.map_or(u64::MAX, |system| {
+        system.f_bavail.saturating_mul(system.f_frsize)
+    });
+    LARGE.min(free / MOST_OF_FREE).max(LEAST_FIGURES_SIZE)
+}
+
+/// Reads one of them, with a size behind `auto` and `figures` if one is given.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeepParser;
 
@@ -39,17 +59,25 @@ impl TypedValueParser for KeepParser {
         value: &OsStr,
     ) -> Result<Keep, Error> {
         match value.to_str() {
+            Some("auto") => return Ok(Keep::Auto(None)),
+            Some("all") => return Ok(Keep::All),
             Some("first") => return Ok(Keep::First),
             Some("last") => return Ok(Keep::Last),
             Some("figures") => return Ok(Keep::Figures(None)),
             _ => {}
         }
-        let size = value
-            .to_str()
-            .and_then(|text| text.strip_prefix("figures="));
-        match size.map(parse_size) {
-            Some(Ok(size)) if size >= LEAST_FIGURES_SIZE => Ok(Keep::Figures(Some(size))),
-            Some(found) => {
+        let given = value.to_str().and_then(|text| text.split_once('='));
+        let keep: Option<fn(Option<u64>) -> Keep> = match given {
+            Some(("auto", _)) => Some(Keep::Auto),
+            Some(("figures", _)) => Some(Keep::Figures),
+            _ => None,
+        };
+        let size = keep
+            .zip(given)
+            .map(|(keep, (_, size))| (keep, parse_size(size)));
+        match size {
+            Some((keep, Ok(size))) if size >= LEAST_FIGURES_SIZE => Ok(keep(Some(size))),
+            Some((_, found)) => {
                 let reason = found
                     .err()
                     .unwrap_or_else(|| format!("it needs at least {}M", LEAST_FIGURES_SIZE >> 20));
@@ -61,13 +89,18 @@ impl TypedValueParser for KeepParser {
                 let known = self.possible_values().into_iter().flatten();
                 let known = PossibleValuesParser::new(known);
                 known.parse_ref(command, argument, value)?;
-                Ok(Keep::First)
+                Ok(Keep::Auto(None))
             }
         }
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let values = [
+            (
+                "auto",
+                "All; from a size on as figures: 4G, or a tenth of the free space; auto=SIZE says which",
+            ),
+            ("all", "All, however large"),
             (
                 "first",
                 "The beginning: recording stops, the program goes on",

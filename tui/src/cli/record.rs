@@ -1,11 +1,11 @@
 //! The command line of `record`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::ProgramArgs;
-use super::keep::{FIGURES_SIZE, Keep, KeepParser};
+use super::keep::{FIGURES_SIZE, Keep, KeepParser, large_at};
 use crate::size::parse_size;
 
 /// `portmortem record`
@@ -21,6 +21,7 @@ Examples:
   portmortem record -g 'p(X)' --all --byrd db.pl    all solutions, Debray's figures
   portmortem record --libraries --exclude 'lists:*' app.pl
   portmortem record --arguments 'best_cut/2' app.pl  how often are calls repeated
+  portmortem record --keep all app.pl               all events, also of a trace beyond 4 GB
   portmortem record --keep figures app.pl           figures of a run of any length, in 1 GB
   portmortem record --baseline app.pl               net times that add up to an unrecorded run
   portmortem record --tests app.plt                 run its tests; then: report --tests app.pmt
@@ -110,11 +111,12 @@ pub(crate) struct RecordArgs {
     /// Limit the size of the trace, e.g. 500M or 2G
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) max_size: Option<u64>,
-    /// What to keep when the limit is reached
+    /// What to keep when the limit is reached, or the trace becomes large; with --max-size it is
+    /// first
     #[arg(
         long,
         value_parser = KeepParser,
-        default_value = "first",
+        default_value = "auto",
         requires_ifs = [("first", "max_size"), ("last", "max_size")],
         conflicts_with = "baseline"
     )]
@@ -131,7 +133,27 @@ impl RecordArgs {
     pub(crate) fn limit(&self) -> Option<u64> {
         match self.keep {
             Keep::Figures(size) => Some(size.or(self.max_size).unwrap_or(FIGURES_SIZE)),
-            Keep::First | Keep::Last => self.max_size,
+            Keep::Auto(_) | Keep::All | Keep::First | Keep::Last => self.max_size,
         }
+    }
+
+    /// With what `auto` is for a trace at this path. A trace that has a limit keeps its first part,
+    /// and one of which more is to be kept than there are folded figures of all of it.
+    pub(crate) fn decided(&self, trace: &Path) -> Self {
+        let keep = match self.keep {
+            Keep::Auto(_) if self.max_size.is_some() => Keep::First,
+            Keep::Auto(_) if self.baseline || self.needs_events() => Keep::All,
+            Keep::Auto(None) => Keep::Auto(Some(large_at(trace))),
+            keep => keep,
+        };
+        Self {
+            keep,
+            ..self.clone()
+        }
+    }
+
+    /// Whether something is recorded whose figures can only be made of all events.
+    pub(crate) fn needs_events(&self) -> bool {
+        self.clauses || !self.keep_arguments.is_empty() || !self.keep_values.is_empty()
     }
 }

@@ -160,9 +160,12 @@ fn boot_script(
             options.push(format!("{key}(false)"));
         }
     }
+    if let Keep::Auto(Some(size)) = args.keep {
+        options.push(format!("figures_beyond({size})"));
+    }
     if let Some(limit) = args.limit() {
         let keep = match args.keep {
-            Keep::First => "first",
+            Keep::Auto(_) | Keep::All | Keep::First => "first",
             Keep::Last => "last",
             Keep::Figures(_) => "figures",
         };

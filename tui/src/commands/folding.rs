@@ -1,5 +1,5 @@
-//! Folding a recording while it is written (`record --keep figures`): the watcher of the program
-//! does it, so the program waits for nothing.
+//! Folding a recording while it is written (`record --keep figures`, and every one that becomes
+//! large): the watcher of the program does it, so the program waits for nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +19,23 @@ const MOMENT: Duration = Duration::from_millis(25);
 /// folding some megabytes.
 const PORTION: u64 = 16;
 
+/// A recording that may be of this size before events make room is folded from such a part of it
+/// on: then there is something to be written over when it has that size.
+const BEGINNING: u64 = 4;
+
+/// What is folded, and when.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    /// The process that writes the trace.
+    process: u32,
+    /// Bytes that the trace may have.
+    limit: u64,
+    /// Bytes that the trace has when folding begins.
+    from: u64,
+    /// The trace has no limit: all of it stays unless it becomes larger than that.
+    may_stay_whole: bool,
+}
+
 /// A thread that folds a recording.
 pub(crate) struct Folding {
     is_over: Arc<AtomicBool>,
@@ -29,9 +46,30 @@ impl Folding {
     /// Begins to fold the trace at `path`, as soon as this process writes it. It has room for
     /// `limit` bytes.
     pub(crate) fn begin(path: &Path, process: u32, limit: u64) -> Self {
+        let plan = Plan {
+            process,
+            limit,
+            from: 0,
+            may_stay_whole: false,
+        };
+        Self::of(path, plan)
+    }
+
+    /// The same of a trace whose folded events make room when it has `size` bytes.
+    pub(crate) fn of_large(path: &Path, process: u32, size: u64) -> Self {
+        let plan = Plan {
+            process,
+            limit: size,
+            from: size / BEGINNING,
+            may_stay_whole: true,
+        };
+        Self::of(path, plan)
+    }
+
+    fn of(path: &Path, plan: Plan) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let (stop, path) = (Arc::clone(&is_over), path.to_owned());
-        let thread = thread::spawn(move || fold(&path, process, limit, &stop));
+        let thread = thread::spawn(move || fold(&path, plan, &stop));
         Self { is_over, thread }
     }
 
@@ -43,22 +81,42 @@ impl Folding {
     }
 }
 
-fn fold(path: &Path, process: u32, limit: u64, is_over: &AtomicBool) -> Result<()> {
+fn fold(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<()> {
+    let Some(mut fold) = first(path, plan, is_over)? else {
+        return Ok(());
+    };
     // One thread more would take a processor from the program.
     let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
-    let mut fold = loop {
-        let over = is_over.load(Ordering::Acquire);
-        match Trace::open(path) {
-            Ok(trace) if trace.header().process == process => break Fold::begin(path, limit)?,
-            // There never was one.
-            _ if over => return Ok(()),
-            _ => thread::sleep(MOMENT),
-        }
-    };
+    let mut folded = Ok(0);
     while !is_over.load(Ordering::Acquire) {
-        if pool.install(|| fold.go_on(limit / PORTION))? == 0 {
+        if folded.is_ok() {
+            folded = pool.install(|| fold.go_on(plan.limit / PORTION));
+        }
+        if !matches!(folded, Ok(1..)) {
             thread::sleep(MOMENT);
         }
     }
+    // What is folded may be written over until the end.
+    if plan.may_stay_whole && Trace::open(path).is_ok_and(|trace| !trace.header().mode.keep_last) {
+        return Ok(fold.leave()?);
+    }
+    folded?;
     Ok(pool.install(|| fold.finish())?)
+}
+
+/// Waits until there is enough to be folded. `None`: the program ended before.
+fn first(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<Option<Fold>> {
+    loop {
+        let over = is_over.load(Ordering::Acquire);
+        // What is there may be of an earlier recording.
+        let is_enough = || path.metadata().is_ok_and(|now| now.len() >= plan.from);
+        let is_ours =
+            || Trace::open(path).is_ok_and(|trace| trace.header().process == plan.process);
+        match is_enough() && is_ours() {
+            true if over && plan.may_stay_whole => return Ok(None),
+            true => return Ok(Some(Fold::begin(path, plan.limit)?)),
+            false if over => return Ok(None),
+            false => thread::sleep(MOMENT),
+        }
+    }
 }

@@ -24,7 +24,7 @@ use super::scope::NOT_RECORDED;
 use super::start::{RUN_TESTS, Start};
 use super::watcher::{self, Line};
 use super::{index, refuse_existing, refuse_input, use_threads};
-use crate::cli::RecordArgs;
+use crate::cli::{Keep, RecordArgs};
 use crate::size::format_size;
 
 /// Becomes the program. Returns if that is not possible, and in the process that does what follows the program's end.
@@ -55,14 +55,17 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     refuse_existing(&output, args.force, "trace")?;
     // Before the program reads from it.
     let input = args.baseline.then(Input::of_ours).transpose()?;
-    if args.keeps_figures()
-        && (args.clauses || !args.keep_arguments.is_empty() || !args.keep_values.is_empty())
-    {
+    let sized = matches!(args.keep, Keep::Auto(Some(_)));
+    if sized && args.max_size.is_some() || args.keep == Keep::All && args.max_size.is_some() {
+        bail!("--max-size is a limit, and --keep says that there is none: leave out one of them");
+    }
+    if (args.keeps_figures() || sized) && args.needs_events() {
         bail!(
             "--keep figures keeps no figures by clause, of arguments or of values: leave out \
              --clauses, --arguments and --values, or record the end of the run with --keep last"
         );
     }
+    let args = &args.decided(&output);
     let (mut line, line_of_program) = watcher::line()?;
     let engine = Engine::new(args, &start, &output, Some(line_of_program.descriptor()))?;
     // It becomes the program.
@@ -70,14 +73,21 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     if watcher::fork().context("cannot start a process that waits for the program")? {
         drop(line_of_program);
         use_threads(threads)?;
-        let folding = args.limit().filter(|_| args.keeps_figures());
-        let folding = folding.map(|limit| Folding::begin(&output, process, limit));
+        let folding = match (args.keep, args.limit()) {
+            (Keep::Auto(Some(size)), _) => Some(Folding::of_large(&output, process, size)),
+            (Keep::Figures(_), Some(limit)) => Some(Folding::begin(&output, process, limit)),
+            _ => None,
+        };
         let written = after_program(args, &start, &output, input.as_ref(), folding, &mut line);
         // First its files, then the line: the program's process ends as soon as that is closed.
         drop(engine);
         let path = std::path::absolute(&output)?;
-        let wants_index = !args.no_index && !args.keeps_figures();
-        let has_index = written && wants_index && index::is_worth_it(&path);
+        let is_folded = match args.keep {
+            Keep::Figures(_) => true,
+            Keep::Auto(Some(_)) => is_reused(&path),
+            _ => false,
+        };
+        let has_index = written && !args.no_index && !is_folded && index::is_worth_it(&path);
         if has_index && line.let_go_of_others().is_ok() {
             // Before the program ends, so that what comes next finds it locked.
             let lock = IndexLock::try_on(&path);
@@ -93,6 +103,11 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     let error = engine.replace_this_program();
     line_of_program.nothing_started();
     Err(error)
+}
+
+/// Whether newer events were written over older ones.
+fn is_reused(path: &Path) -> bool {
+    Trace::open(path).is_ok_and(|trace| trace.header().mode.keep_last)
 }
 
 /// The tests of a file are its goal if no other is given.
@@ -179,6 +194,9 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
         .filter(|note| !note.starts_with(NOT_RECORDED))
     {
         say(&printable(note));
+    }
+    if matches!(args.keep, Keep::Auto(_)) && trace.header().mode.keep_last {
+        say("with --keep all the trace has all events, however many these are");
     }
     let any: Vec<_> = (0..trace.predicates().len() as PredicateIndex).collect();
     let of_arguments = unmatched(&args.keep_arguments, &trace, trace.with_arguments());
