@@ -9,7 +9,6 @@ use crate::clock;
 use crate::format::{BlockKind, BlockStart, Event, MAX_EVENT_BYTES, Record};
 use crate::hot::Hot;
 use crate::last_moments;
-use crate::options::Keep;
 use crate::phase::Phase;
 use crate::shared::Inner;
 use crate::space;
@@ -31,6 +30,8 @@ struct Cold {
     block_closed: bool,
     /// There was no room for the next block.
     denied: bool,
+    /// Nor will there be any.
+    has_ended: bool,
     sequence: u64,
     /// Events before the block, lost ones included.
     before: u64,
@@ -53,6 +54,7 @@ impl Cold {
             block: None,
             block_closed: false,
             denied: false,
+            has_ended: false,
             sequence: 0,
             before: 0,
             dropped: 0,
@@ -133,9 +135,9 @@ impl Core {
 
     /// Whether no event can be recorded any more.
     pub(crate) fn has_stopped(&self) -> bool {
-        let denied = || self.cold.try_borrow().is_ok_and(|cold| cold.denied);
+        let has_ended = || self.cold.try_borrow().is_ok_and(|cold| cold.has_ended);
         match self.recorder.phase() {
-            Phase::Recording => self.recorder.keep == Keep::First && denied(),
+            Phase::Recording => has_ended(),
             // The next event waits, or is counted.
             Phase::Ended => false,
             Phase::Full | Phase::Shortened | Phase::Closed | Phase::Forked => true,
@@ -148,7 +150,7 @@ impl Core {
         if recorder.phase() != Phase::Recording {
             return false;
         }
-        let retry = recorder.keep.reuses() && cold.dropped.is_multiple_of(RETRY_AFTER);
+        let retry = !cold.has_ended && cold.dropped.is_multiple_of(RETRY_AFTER);
         if cold.denied && !retry {
             return false;
         }
@@ -168,6 +170,7 @@ impl Core {
         let want = space::portion(cold.blocks_size, recorder.max_block);
         let slot = shared.room_for_events(want);
         cold.denied = slot.is_none();
+        cold.has_ended = slot.is_none() && shared.space.is_full_for_good();
         let Some(slot) = slot else {
             self.hot.forbid();
             return false;

@@ -200,6 +200,15 @@ impl Space {
         self.has_reused
     }
 
+    /// Whether there will be no room again, if there is none now.
+    pub(crate) fn is_full_for_good(&self) -> bool {
+        match self.keep {
+            Keep::First => true,
+            Keep::Last | Keep::Figures => false,
+            Keep::FiguresBeyond(_) => !self.has_reused,
+        }
+    }
+
     /// Why blocks of events cannot be carved any more, if they cannot.
     pub(crate) fn exhausted(&self) -> Option<&Exhausted> {
         self.exhausted.as_ref()
