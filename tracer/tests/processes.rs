@@ -38,6 +38,7 @@ fn child() {
         "endless short streams" => endless_short_streams(directory),
         "until full" => until_full(directory, Keep::First),
         "until full, keep last" => until_full(directory, Keep::Last),
+        "until full, nobody folds" => until_full(directory, LARGE),
         "file size limit" => {
             let limit = libc::rlimit {
                 rlim_cur: 3_000_000,
@@ -301,6 +302,9 @@ fn killed_while_streams_end_and_others_take_their_room() {
     });
 }
 
+/// All, and from this size on what was folded makes room: nothing is.
+const LARGE: Keep = Keep::FiguresBeyond(1 << 20);
+
 fn until_full(directory: &Path, keep: Keep) {
     let recorder = record(
         directory,
@@ -323,7 +327,7 @@ fn until_full(directory: &Path, keep: Keep) {
 fn check_full(path: &Path, keep: Keep) {
     let trace = Trace::read(path);
     let (outcome, note) = match keep {
-        Keep::First => (Outcome::Full, "recording stopped: "),
+        Keep::First | Keep::FiguresBeyond(_) => (Outcome::Full, "recording stopped: "),
         Keep::Last | Keep::Figures => (Outcome::Full, "only the most recent events were kept: "),
     };
     assert_eq!(trace.outcome(), Some(&outcome));
@@ -336,7 +340,10 @@ fn check_full(path: &Path, keep: Keep) {
             stream.events.len()
         );
         assert_eq!(stream.events.len() as u64 + stream.lost, 2_000_000);
-        let first = if keep == Keep::First { 0 } else { stream.lost };
+        let first = match keep {
+            Keep::First | Keep::FiguresBeyond(_) => 0,
+            Keep::Last | Keep::Figures => stream.lost,
+        };
         assert!(stream.events.iter().enumerate().all(|(i, &(_, event))| {
             event
                 == Event::Call {
@@ -371,6 +378,7 @@ fn the_disk_is_full() {
         for (job, keep) in [
             ("until full", Keep::First),
             ("until full, keep last", Keep::Last),
+            ("until full, nobody folds", LARGE),
         ] {
             run(job, directory.path());
             let path = directory.path().join("trace.pmt");

@@ -618,7 +618,7 @@ fn however_long_the_names_the_last_words_have_room() {
         assert!(trace.length <= 64 << 10);
         let expected = match keep {
             Keep::First => (Outcome::Full, 1),
-            Keep::Last | Keep::Figures => (Outcome::Stopped, 0),
+            _ => (Outcome::Stopped, 0),
         };
         assert_eq!(trace.outcome(), Some(&expected.0), "names of {length}");
         assert_eq!(trace.notes().len(), expected.1, "names of {length}");
