@@ -172,6 +172,15 @@ fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
     sandbox
         .portmortem(["report", "few.pmt", "--focus", "nrev/2"])
         .refuses("its events were folded into figures");
+    // Figures that are not readable are no reason to be silent.
+    let figures = sandbox.path("few.pmt.figures");
+    let mut bytes = fs::read(&figures).unwrap();
+    bytes[8] ^= 1;
+    fs::write(&figures, bytes).unwrap();
+    sandbox
+        .portmortem(["report", "few.pmt"])
+        .exits(3)
+        .says("are of another version of Portmortem");
 }
 
 /// Without a limit, nothing is written over until the trace is large; then figures go on.

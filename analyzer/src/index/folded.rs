@@ -168,6 +168,14 @@ pub fn is_folded(trace: &Trace, path: &Path) -> bool {
     load(trace, path).is_some_and(|_| events_before(trace) > 0)
 }
 
+/// Whether figures stand beside a trace that are of no use: another version wrote them, or they are
+/// damaged, or of another trace.
+#[must_use]
+pub fn are_figures_useless(trace: &Trace, path: &Path) -> bool {
+    let is_there = trace.header().mode.keep_last && Fold::path_of(path).exists();
+    is_there && load(trace, path).is_none()
+}
+
 fn load(trace: &Trace, path: &Path) -> Option<(Growing, Option<Calls>)> {
     if !trace.header().mode.keep_last {
         return None;
