@@ -197,7 +197,7 @@ best(Last, S, B) :- B is S+Last.
 "
         )
     };
-    let found_in = |last| found(&program(last), &["best/2"], "repeated-calls");
+    let found_in = |last| found(&program(last), &["best/2"], "repeated-solutions");
     let found = found_in("2");
     let one = only(&found, "best/2 computes again what it has computed before");
     says(&one, "99 of 100 calls of best/2 that were looked at (99 %)");
@@ -207,7 +207,7 @@ best(Last, S, B) :- B is S+Last.
         "nb_getval(n, N), M is N+1, nb_setval(n, M), B is S+M",
     );
     let global = global.replace("main :-", "main :- nb_setval(n, 0),");
-    assert!(self::found(&global, &["best/2"], "repeated-calls").is_empty());
+    assert!(self::found(&global, &["best/2"], "repeated-solutions").is_empty());
 }
 
 /// Clauses that do not exclude each other give a solution twice; what drives a loop does so on

@@ -206,7 +206,9 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
         Some(change(spot.clone()?, goal))
     };
     match finding.cause {
-        Cause::RepeatedCalls | Cause::MayRepeat => written.map(Change::Table).collect(),
+        Cause::RepeatedCalls | Cause::RepeatedSolutions | Cause::MayRepeat => {
+            written.map(Change::Table).collect()
+        }
         Cause::RepeatedPrefix => written.take(1).map(Change::Table).collect(),
         Cause::UnusedChoicepoints => {
             let own = written.flat_map(|of| {

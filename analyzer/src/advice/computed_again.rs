@@ -61,7 +61,10 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         }
         let name = evidence.name(predicate);
         Some(Finding {
-            cause: Cause::RepeatedCalls,
+            cause: match is_one {
+                true => Cause::RepeatedCalls,
+                false => Cause::RepeatedSolutions,
+            },
             place: match evidence.dearest_goal_to(predicate).filter(|_| !is_of_program) {
                 Some(goal) => evidence.place_of(goal),
                 None => evidence.place(predicate),
@@ -79,9 +82,9 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 evidence.time(figures.inclusive_work_ticks),
             ),
             remedy: match evidence.is_of_program(predicate) {
-                true if figures.redos > 0 => format!(
-                    "collect its solutions once, before the loop that calls it (findall/3), and hand them on; or \":- table {name}.\", if what it \
-                     reads does not change meanwhile and their order does not matter."
+                true if !is_one => format!(
+                    "collect its solutions once, before the loop that calls it (findall/3), and hand the list on; or \":- table {name}.\", if what it \
+                     reads does not change meanwhile, and neither the order of solutions nor how often one comes matters."
                 ),
                 true => format!(
                     "compute it once: before the loop that calls it, or with \":- table {name}.\", if what it reads does not change meanwhile."

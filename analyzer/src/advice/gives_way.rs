@@ -125,6 +125,7 @@ fn makes_data(cause: Cause) -> bool {
             | Cause::PowerModulo
             | Cause::ReadAgain
             | Cause::RepeatedCalls
+            | Cause::RepeatedSolutions
             | Cause::TextKeys
             | Cause::ToAndFro
             | Cause::UnprintedText

@@ -94,6 +94,8 @@ pub enum Cause {
     GrowingCalls,
     /// Calls were made before with the same arguments.
     RepeatedCalls,
+    /// Calls that had the same solutions before.
+    RepeatedSolutions,
     /// An argument makes no difference to results.
     UselessArgument,
     /// A term is turned into another one and back.
@@ -148,7 +150,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -159,6 +161,7 @@ impl Cause {
         Self::Exceptions,
         Self::GrowingCalls,
         Self::RepeatedCalls,
+        Self::RepeatedSolutions,
         Self::UselessArgument,
         Self::ToAndFro,
         Self::ManyAnswers,
@@ -200,6 +203,7 @@ impl Cause {
             Self::Exceptions => "exceptions",
             Self::GrowingCalls => "growing-calls",
             Self::RepeatedCalls => "repeated-calls",
+            Self::RepeatedSolutions => "repeated-solutions",
             Self::UselessArgument => "useless-argument",
             Self::ToAndFro => "to-and-fro",
             Self::ManyAnswers => "many-answers",
@@ -241,11 +245,15 @@ impl Cause {
     }
 
     /// Whether the changes that can be made mechanically are what it asks for, so that it is
-    /// refuted with them. Some ask for more: to generate less is more than to test earlier, and
-    /// what alternatives have in common can be factored out where a table does not help.
+    /// refuted with them. Some ask for more: to generate less is more than to test earlier, what
+    /// alternatives have in common can be factored out where a table does not help, and solutions
+    /// can be collected where a table changes their order.
     #[must_use]
     pub fn is_mended_by_changes(self) -> bool {
-        !matches!(self, Self::Generator | Self::RepeatedPrefix | Self::Hottest)
+        !matches!(
+            self,
+            Self::Generator | Self::RepeatedPrefix | Self::RepeatedSolutions | Self::Hottest
+        )
     }
 
     /// Its page, as Markdown.

@@ -14,6 +14,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::Exceptions => include_str!("../../../docs/advice/exceptions.md"),
         Cause::GrowingCalls => include_str!("../../../docs/advice/growing-calls.md"),
         Cause::RepeatedCalls => include_str!("../../../docs/advice/repeated-calls.md"),
+        Cause::RepeatedSolutions => include_str!("../../../docs/advice/repeated-solutions.md"),
         Cause::UselessArgument => include_str!("../../../docs/advice/useless-argument.md"),
         Cause::ToAndFro => include_str!("../../../docs/advice/to-and-fro.md"),
         Cause::ManyAnswers => include_str!("../../../docs/advice/many-answers.md"),

@@ -41,7 +41,8 @@ fn finding(evidence: &Evidence, predicate: PredicateIndex, values: &ValueFigures
         sum.saturating_add(pair.undone_ticks)
     });
     let work = undone.max(figures.inclusive_work_ticks);
-    let all = values.exits.max(values.further);
+    // A call has one first solution, if any.
+    let all = values.further.saturating_add(values.calls);
     let remedy = match source::is_grammar(evidence.analysis, predicate) {
         true => "let the text be taken in one way: of two goals that can both take the same part of it (white space at the end of one \
                  and the beginning of the next), let one take it, as much as there is, and commit (!, once//1); let alternatives \
