@@ -1,4 +1,4 @@
-//! Predicates that give the same solution several times to one call, as the values of arguments show.
+//! Predicates that give the same solution several times to one call, as values of arguments show.
 
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, effects, source};
@@ -45,8 +45,8 @@ fn finding(evidence: &Evidence, predicate: PredicateIndex, values: &ValueFigures
     let all = values.further.saturating_add(values.calls);
     let remedy = match source::is_grammar(evidence.analysis, predicate) {
         true => "let the text be taken in one way: of two goals that can both take the same part of it (white space at the end of one \
-                 and the beginning of the next), let one take it, as much as there is, and commit (!, once//1); let alternatives \
-                 exclude each other."
+                 and the beginning of the next), let one take it, as much as there is, and \
+                 commit (!, once//1); let alternatives exclude each other."
             .to_owned(),
         false => format!(
             "let its clauses exclude each other, commit where a test may succeed more than once (->, once/1), and leave out of what it \
