@@ -6,7 +6,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Of this checkout, so two users of a machine do not write one file.
 TRACE := $(TARGET)/demo.pmt
 
-.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens endurance pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -127,6 +127,12 @@ bench-models: engine
 bench-screens:
 	$(CARGO) build --release --package portmortem-tests --bin bench-screens
 	$(TARGET)/release/bench-screens $(or $(TRACES),traces/queens.pmt)
+
+# A program that runs for an hour at full speed, in 500 MB: exact counts, bounded room, flat memory.
+# For example: make endurance ENDURANCE='--minutes 5 --size 100M'
+endurance: engine
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	tests/endurance/run $(ENDURANCE)
 
 # Draw the pictures of the screens again, which README.md and docs/commands.md show.
 pictures:

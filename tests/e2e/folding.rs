@@ -262,6 +262,25 @@ fn a_large_recording_waits_for_nobody_and_loses_nothing() {
     assert_eq!(named(&rows, "last/0")["calls"], 3);
 }
 
+/// The threads that fold have the priority that was asked for.
+#[test]
+fn folding_gives_way_to_other_programs() {
+    let sandbox = Sandbox::new();
+    let (_, rest) = ROUNDS.split_once("work :-").unwrap();
+    let program = "
+:- initialization(main, main).
+main :-
+    forall(between(1, 3, _), work), await('few.pmt.figures', none, 0),
+    shell('for p in /proc/[0-9]*; do if [ \"$(readlink $p/cwd)\" = \"$PWD\" ] && tr \"\\\\0\" \" \" < $p/cmdline | grep -q \"record[ ]--keep\"; then cat $p/task/*/stat; fi; done 2>/dev/null | cut -d\" \" -f19 | sort -u').
+";
+    let program = format!("{program}\nwork :-{rest}");
+    fs::write(sandbox.path("rounds.pl"), program).unwrap();
+    let record = "record --keep figures=4M --nice 7 -o few.pmt rounds.pl";
+    // Other threads of the process have that of the program.
+    let recorded = sandbox.portmortem(record.split(' '));
+    recorded.exits(0).prints("0\n7\n");
+}
+
 /// Events are lost, and what comes after them is in the figures.
 #[test]
 fn figures_go_on_where_events_were_lost() {

@@ -121,6 +121,9 @@ pub(crate) struct RecordArgs {
         conflicts_with = "baseline"
     )]
     pub(crate) keep: Keep,
+    /// Fold events with a lower priority: 19 leaves all processors to programs that want them
+    #[arg(long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=19))]
+    pub(crate) nice: u8,
 }
 
 impl RecordArgs {

@@ -12,6 +12,8 @@ use portmortem_analyzer::index::Fold;
 use portmortem_analyzer::trace::Trace;
 use rayon::ThreadPoolBuilder;
 
+use crate::cli::{Keep, RecordArgs};
+
 /// How long nothing is done where there was nothing to do.
 const MOMENT: Duration = Duration::from_millis(25);
 
@@ -34,6 +36,8 @@ struct Plan {
     from: u64,
     /// The trace has no limit: all of it stays unless it becomes larger than that.
     may_stay_whole: bool,
+    /// By how much its priority is lower.
+    nice: u8,
 }
 
 /// A thread that folds a recording.
@@ -43,30 +47,25 @@ pub(crate) struct Folding {
 }
 
 impl Folding {
-    /// Begins to fold the trace at `path`, as soon as this process writes it. It has room for
-    /// `limit` bytes.
-    pub(crate) fn begin(path: &Path, process: u32, limit: u64) -> Self {
+    /// Begins to fold the trace at `path`, as soon as this process writes it, if it is one of which
+    /// events are folded.
+    pub(crate) fn of(path: &Path, process: u32, args: &RecordArgs) -> Option<Self> {
+        let (limit, from, may_stay_whole) = match (args.keep, args.limit()) {
+            (Keep::Figures(_), Some(limit)) => (limit, 0, false),
+            (Keep::Auto(Some(size)), _) => (size, size / BEGINNING, true),
+            _ => return None,
+        };
         let plan = Plan {
             process,
             limit,
-            from: 0,
-            may_stay_whole: false,
+            from,
+            may_stay_whole,
+            nice: args.nice,
         };
-        Self::of(path, plan)
+        Some(Self::begin(path, plan))
     }
 
-    /// The same of a trace whose folded events make room when it has `size` bytes.
-    pub(crate) fn of_large(path: &Path, process: u32, size: u64) -> Self {
-        let plan = Plan {
-            process,
-            limit: size,
-            from: size / BEGINNING,
-            may_stay_whole: true,
-        };
-        Self::of(path, plan)
-    }
-
-    fn of(path: &Path, plan: Plan) -> Self {
+    fn begin(path: &Path, plan: Plan) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let (stop, path) = (Arc::clone(&is_over), path.to_owned());
         let thread = thread::spawn(move || fold(&path, plan, &stop));
@@ -85,6 +84,10 @@ fn fold(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<()> {
     let Some(mut fold) = first(path, plan, is_over)? else {
         return Ok(());
     };
+    // On Linux it is that of this thread, and of those that it starts.
+    if plan.nice > 0 {
+        rustix::process::nice(plan.nice.into())?;
+    }
     // One thread more would take a processor from the program.
     let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
     let mut folded = Ok(0);

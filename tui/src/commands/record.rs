@@ -56,7 +56,7 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     // Before the program reads from it.
     let input = args.baseline.then(Input::of_ours).transpose()?;
     let sized = matches!(args.keep, Keep::Auto(Some(_)));
-    if sized && args.max_size.is_some() || args.keep == Keep::All && args.max_size.is_some() {
+    if (sized || args.keep == Keep::All) && args.max_size.is_some() {
         bail!("--max-size is a limit, and --keep says that there is none: leave out one of them");
     }
     if (args.keeps_figures() || sized) && args.needs_events() {
@@ -73,11 +73,7 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     if watcher::fork().context("cannot start a process that waits for the program")? {
         drop(line_of_program);
         use_threads(threads)?;
-        let folding = match (args.keep, args.limit()) {
-            (Keep::Auto(Some(size)), _) => Some(Folding::of_large(&output, process, size)),
-            (Keep::Figures(_), Some(limit)) => Some(Folding::begin(&output, process, limit)),
-            _ => None,
-        };
+        let folding = Folding::of(&output, process, args);
         let written = after_program(args, &start, &output, input.as_ref(), folding, &mut line);
         // First its files, then the line: the program's process ends as soon as that is closed.
         drop(engine);
