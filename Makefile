@@ -67,15 +67,13 @@ install: engine
 	install -s -m 755 $(TARGET)/release/portmortem $(DESTDIR)$(PREFIX)/bin/
 	install -s -m 755 $(TARGET)/release/portmortem-polars $(DESTDIR)$(PREFIX)/lib/portmortem/
 	install -s -m 755 $(TARGET)/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
+	tools/install-pack $(TARGET)/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/share/swi-prolog/pack/portmortem
 
 # library(portmortem) for use from within SWI-Prolog: ?- attach_packs('target/pack').
 PACK := $(TARGET)/pack/portmortem
 pack: engine
 	$(CARGO) build --release --package portmortem-swi
-	install -d $(PACK)/prolog $(PACK)/lib/$$(swipl --arch)
-	install -m 644 tracer/swi/pack.pl $(PACK)/
-	install -m 644 tracer/swi/prolog/*.pl $(PACK)/prolog/
-	install -s -m 755 $(TARGET)/release/libportmortem_swi.so $(PACK)/lib/$$(swipl --arch)/
+	tools/install-pack $(TARGET)/release/libportmortem_swi.so $(PACK)
 
 # Traced over untraced time on every corpus program, side by side in one run.
 bench-record: engine test-packages

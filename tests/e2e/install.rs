@@ -6,6 +6,8 @@ use std::path::Path;
 
 use portmortem_tests::{Profiled, Sandbox, built, repository, sample};
 
+use super::library::install_pack;
+
 const HELLO: &str = ":- initialization(main, main).\nmain :- writeln(hello).\n";
 
 /// Runs `program` from a directory that has nothing to do with it.
@@ -54,6 +56,28 @@ fn without_the_library() {
     run.command
         .env("PORTMORTEM_ENGINE_LIBRARY", built::engine_library());
     run.wait().succeeds().prints("hello\n");
+}
+
+/// The engine finds it where `make install PREFIX=$HOME/.local` puts it, whether or not a program
+/// is recorded.
+#[test]
+fn a_pack_in_a_home_is_found() {
+    let sandbox = Sandbox::new();
+    install_pack(&sandbox, "home/.local/share/swi-prolog/pack/portmortem");
+    let program = "\
+:- use_module(library(portmortem)).
+:- initialization(main, main).
+main :- pm_mark(begin), one(X), writeln(X).
+one(2).
+";
+    sandbox.write("program.pl", program);
+    sandbox.swipl(["program.pl"]).succeeds().prints("2\n");
+    sandbox
+        .portmortem(["record", "program.pl"])
+        .succeeds()
+        .prints("2\n");
+    let profiled = Profiled::of(&sandbox.path("program.pmt"));
+    assert_eq!(profiled.row("one/1").calls, 1);
 }
 
 const QUESTION: &str = "SELECT count(*) AS n FROM streams";

@@ -11,27 +11,20 @@ use portmortem_tracer::format::Event;
 /// Puts the pack where `attach_packs/2` finds it, and a program that uses it.
 pub(crate) fn with_pack(program: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    let pack = sandbox.path("packs/portmortem");
-    let arch = sandbox.swipl(["-g", "current_prolog_flag(arch, A), write(A)", "-t", "halt"]);
-    let foreign = pack.join("lib").join(arch.succeeds().out());
-    fs::create_dir_all(pack.join("prolog")).unwrap();
-    fs::create_dir_all(&foreign).unwrap();
-    fs::copy(
-        built::engine_library(),
-        foreign.join("libportmortem_swi.so"),
-    )
-    .unwrap();
-    let sources = repository("tracer/swi");
-    fs::copy(sources.join("pack.pl"), pack.join("pack.pl")).unwrap();
-    for entry in fs::read_dir(sources.join("prolog")).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), pack.join("prolog").join(entry.file_name())).unwrap();
-    }
+    install_pack(&sandbox, "packs/portmortem");
     sandbox.write(
         "program.pl",
         format!(":- attach_packs(packs, []).\n:- use_module(library(portmortem)).\n{program}\n{PREDICATES}"),
     );
     sandbox
+}
+
+/// Puts the pack there as `make install` and `make pack` do.
+pub(crate) fn install_pack(sandbox: &Sandbox, directory: &str) {
+    let mut install = sandbox.command(&repository("tools/install-pack"));
+    install.command.arg(built::engine_library());
+    install.command.arg(sandbox.path(directory));
+    install.wait().succeeds();
 }
 
 /// What is recorded. `one/1` has a choicepoint left, `next/2` has not.
