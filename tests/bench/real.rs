@@ -205,7 +205,7 @@ fn run(program: &Program, checkout: &Path, is_recorded: bool) -> Result<Run> {
         let mut command = Command::new(portmortem);
         let trace = scratch.path().join("run.pmt");
         command
-            .args(["record", "--no-index", "-o"])
+            .args(["record", "--no-index", "--keep", "all", "-o"])
             .arg(trace)
             .args(["--", "swipl"]);
         command

@@ -64,7 +64,16 @@ impl Times {
         let portmortem = portmortem.display().to_string();
         let trace = directory.join("slow.pmt").display().to_string();
         // The index of a long trace is written when the program has ended.
-        let with_stubs = [&portmortem, "record", "--no-index", "--force", "-o", &trace];
+        let with_stubs = [
+            &portmortem,
+            "record",
+            "--no-index",
+            "--keep",
+            "all",
+            "--force",
+            "-o",
+            &trace,
+        ];
         let with_ports = [&with_stubs[..], &["--ports"]].concat();
         let mut best = Self {
             untraced: f64::MAX,
