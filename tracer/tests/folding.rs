@@ -11,7 +11,7 @@ use std::path::Path;
 use portmortem_tracer::fold::mark_folded;
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BlockHeader, BlockKind, Closing, Dialect, Event, FILE_HEADER_BYTES, Header,
-    Outcome, StreamKind, decode_header,
+    Outcome, Record, StreamKind, decode_header,
 };
 use portmortem_tracer::{Keep, Options, Recorder};
 use reader::Trace;
