@@ -210,6 +210,24 @@ best(Last, S, B) :- B is S+Last.
     assert!(self::found(&global, &["best/2"], "repeated-solutions").is_empty());
 }
 
+/// What is thrown is copied; a recursion through which something small is thrown copies nothing.
+#[test]
+fn data_that_is_thrown() {
+    let program = |thrown: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- numlist(1, 3000, L), forall(between(1, 500, N), catch(check(N, L), bad(_), true)).
+check(N, L) :- N > 0, L = [First|_], throw(bad({thrown})).
+"
+        )
+    };
+    let hottest = |thrown: &str| found(&program(thrown), &[], "hottest");
+    says(&hottest("L")[0], "what is thrown is copied as a whole");
+    let small = format!("{:?}", hottest("First"));
+    assert!(!small.contains("what is thrown"), "{small}");
+}
+
 /// Clauses that do not exclude each other give a solution twice; what drives a loop does so on
 /// purpose.
 #[test]

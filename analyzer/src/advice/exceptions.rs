@@ -51,7 +51,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         ),
         remedy: format!(
             "test before the work what makes {by} raise the exception, or let it fail; an exception is dear where \
-             it is the usual way out."
+             it is the usual way out. What is thrown is copied: throw a small term, and no data that the catcher has."
         ),
         predicates: vec![left, source],
         needs: Vec::new(),

@@ -14,6 +14,8 @@ pub(super) fn to_causes(evidence: &Evidence, all: &mut Vec<Finding>) {
     leave_out(all, Cause::GrowingCalls, Cause::CollectedToTest);
     // That rounds begin at the root says why their goal takes longer.
     leave_out(all, Cause::GrowingCalls, Cause::BeginsAgain);
+    // Clauses that were erased stay while a choicepoint may need them.
+    leave_out(all, Cause::GrowingCalls, Cause::UnusedChoicepoints);
     // That its calls grow says more of a goal than that they are long.
     leave_out(all, Cause::WalkedAgain, Cause::GrowingCalls);
     // That one element is wanted says more of a goal than that it goes over all.

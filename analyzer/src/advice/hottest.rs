@@ -315,6 +315,13 @@ fn of_program(evidence: &Evidence, hot: &Hot) -> Explained {
         );
     }
     let own = evidence.analysis.ns(hot.own_ticks / hot.calls.max(1));
+    let figures = evidence.figures(hot.callee);
+    if own >= LEAST_OWN_NS && figures.exceptions >= figures.calls / 2 && figures.exceptions > 0 {
+        return Explained::new(
+            OF_THROWN.to_owned(),
+            "throw a small term that says what happened, and no data.",
+        );
+    }
     let calls_nothing = evidence.callees_of(hot.callee).next().is_none();
     match unseen(evidence, hot.callee) {
         Some((built_in, known)) if own >= LEAST_OWN_NS => Explained::new(
@@ -334,6 +341,9 @@ fn of_program(evidence: &Evidence, hot: &Hot) -> Explained {
 /// What is said of a predicate that works long by itself and calls nothing that has a box.
 const OF_LONG_LEAF: &str = " That is long for what is no recorded call: unification, comparisons and arithmetic take as long as their \
                             terms are large and their numbers long, and a call that no index helps looks at all clauses.";
+
+/// The same of one whose calls are mostly left by exceptions.
+const OF_THROWN: &str = " That is long for what is no recorded call, and most calls end in an exception: what is thrown is copied as a whole.";
 
 const USUAL: &str = "call it less often, let it do less in each call, or do what does not change once before; --clauses shows which clauses \
                      work.";

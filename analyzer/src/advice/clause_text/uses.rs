@@ -112,6 +112,11 @@ impl<'t> Written<'t> {
             };
             let uses = (0..self.tokens.len())
                 .filter(|at| !own.contains(at) && self.tokens[*at].text == variable);
+            let mut uses = uses.peekable();
+            // What an earlier goal has given is not made.
+            if uses.peek().is_some_and(|&at| at < own.start) {
+                return false;
+            }
             let uses: Option<Vec<KeyUse>> = uses.map(|at| self.key_use(at, &is_dynamic)).collect();
             uses.is_some_and(|uses| uses.contains(&KeyUse::Lookup))
         };
@@ -312,6 +317,8 @@ mod tests {
             "make(X, K), seen(K), print(K)",
             "make(X, f(K, K)), seen(K)",
             "make(X, K), other(K)",
+            "seen(K), make(X, K)",
+            "text(K), make(X, K), seen(K)",
             "make(X, K), K = seen",
             "make(X, K), debug(seen, '~w', [K])",
         ] {
