@@ -108,7 +108,12 @@ fn a_large_file_reuses_what_was_folded() {
     let not_folded = 2_000_000 - so_far;
     let kept = stream.events.len() as u64;
     assert!(kept >= not_folded, "{kept} of {not_folded}");
-    assert!(end.length <= before, "{} of {before}", end.length);
+    // Behind the blocks stand the index and the footer.
+    assert!(
+        end.length <= before + (64 << 10),
+        "{} of {before}",
+        end.length
+    );
     let notes = end.records.iter().filter(|record| {
         matches!(record, Record::Note { text } if text.contains("only the newest events are here"))
     });
