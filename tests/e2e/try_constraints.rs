@@ -52,8 +52,10 @@ main :- length(Xs, 6), Xs ins 0..5, chain(Xs, #<), label(Xs), print(Xs), nl.
 ";
     let sandbox = Sandbox::with("order.pl", program);
     let all = trials(&sandbox, "order.pl", &[], &[]);
-    does_the_same(trial(&all, "labeling([ff], …) at line 3"));
-    does_the_same(trial(&all, "labeling([bisect], …) at line 3"));
+    for order in ["ff", "ffc", "bisect"] {
+        let change = format!("labeling([{order}], …) at line 3");
+        does_the_same(trial(&all, &change));
+    }
 }
 
 /// The values of a recording show them; without values nothing is tried.

@@ -195,8 +195,19 @@ const ALL: &[BuiltIn] = &[
                   texts.",
     },
     BuiltIn {
+        names: "portray_clause listing",
+        does: "copies the clause, names its variables and lays it out goal by goal",
+        instead: "for plain facts write_canonical/1 or format('~q.~n', [Fact]), which lay out nothing.",
+    },
+    BuiltIn {
+        names: "call",
+        does: "compiles a body that is more than one goal (conjunction, disjunction, if-then-else) each time before it runs",
+        instead: "keep such a body as a clause, which is compiled once (assertz((run(X) :- Body)), or a clause for each in the \
+                  program), and call that; where data is interpreted, one goal at a time is not compiled.",
+    },
+    BuiltIn {
         names: "format write print writeq write_canonical write_term print_message \
-                print_message_lines portray_clause with_output_to nl put_char tab writeln",
+                print_message_lines with_output_to nl put_char tab writeln",
         does: "makes a text, or writes one",
         instead: "make texts for what is printed alone, where it is printed; collect data and not its text; for keys use terms (key(A, \
                   B)), which need no text; write much at once to a stream that is fully buffered.",

@@ -57,10 +57,9 @@ pub enum Change {
     Exists(Spot),
     /// `once/1` in place of `findall/3`, of whose list the first element is used.
     First(Spot),
-    /// Constraint variables get values where the smallest domain is.
-    FirstFail(Spot),
-    /// Domains of constraint variables are halved, and no value is taken out one by one.
-    Bisect(Spot),
+    /// Constraint variables get values in the order, or in the steps, of this option of
+    /// `labeling/2`.
+    Labelled(Spot, &'static str),
     /// Constraints, and these goals, come before the goal that gives their variables values.
     ConstraintsFirst(Spot, Goal, Vec<Goal>),
     /// Constraints of rules are declared with arguments that are ground, and the rules are compiled
@@ -75,6 +74,10 @@ pub enum Change {
     /// The goal is left out to see what is saved if it costs nothing: no change to make.
     Free(Spot, Goal),
 }
+
+/// Options of `labeling/2` that are tried: the smallest domain first, of several such the variable
+/// with the most constraints, domains that are halved.
+const ORDERS: [&str; 3] = ["ff", "ffc", "bisect"];
 
 /// What a change is made to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,8 +111,7 @@ impl Change {
             | Self::EarlyTests(at)
             | Self::Exists(at)
             | Self::First(at)
-            | Self::FirstFail(at)
-            | Self::Bisect(at)
+            | Self::Labelled(at, _)
             | Self::ConstraintsFirst(at, ..)
             | Self::RuleModes(at, _)
             | Self::Once(at, _)
@@ -152,8 +154,9 @@ impl std::fmt::Display for Change {
             Self::EarlyTests(at) => write!(out, "tests as early as possible at line {}", at.line),
             Self::Exists(at) => write!(out, "\\+ in place of findall/3 at line {}", at.line),
             Self::First(at) => write!(out, "once/1 in place of findall/3 at line {}", at.line),
-            Self::FirstFail(at) => write!(out, "labeling([ff], …) at line {}", at.line),
-            Self::Bisect(at) => write!(out, "labeling([bisect], …) at line {}", at.line),
+            Self::Labelled(at, order) => {
+                write!(out, "labeling([{order}], …) at line {}", at.line)
+            }
             Self::ConstraintsFirst(at, Goal { name, arity }, _) => {
                 write!(out, "constraints before {name}/{arity} at line {}", at.line)
             }
@@ -221,11 +224,8 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             own.chain(commits(analysis, &finding.predicates)).collect()
         }
         Cause::VariableOrder => {
-            let orders = [Change::FirstFail, Change::Bisect];
-            let spots = spot
-                .into_iter()
-                .flat_map(|spot| orders.map(|order| order(spot.clone())));
-            spots.collect()
+            let of = |spot: Spot| ORDERS.map(|order| Change::Labelled(spot.clone(), order));
+            spot.into_iter().flat_map(of).collect()
         }
         Cause::LabelledFirst => {
             let mut goals = finding

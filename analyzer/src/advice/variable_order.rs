@@ -47,7 +47,8 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
             search(evidence, site),
         ),
         remedy: "try labeling([ff], Variables), which takes the variable with the smallest domain \
-                 next and so fails early; ffc, or bisect for large domains, may be better still. \
+                 next and so fails early; ffc, which asks for the most constraints, too, or bisect for \
+                 large domains may be better still. Variables that follow from others come last in the list. \
                  Solutions come in another order. If all of them are asked for, or the time goes \
                  into propagation, it helps less."
             .to_owned(),

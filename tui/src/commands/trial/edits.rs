@@ -139,8 +139,7 @@ fn request(change: &Change) -> String {
         Change::EarlyTests(at) => format!("tests({})", at.line),
         Change::Exists(at) => format!("exists({})", at.line),
         Change::First(at) => format!("first({})", at.line),
-        Change::FirstFail(at) => format!("labelled({}, ff)", at.line),
-        Change::Bisect(at) => format!("labelled({}, bisect)", at.line),
+        Change::Labelled(at, order) => format!("labelled({}, {order})", at.line),
         Change::ConstraintsFirst(at, of, others) => {
             let others: Vec<String> = others.iter().map(goal).collect();
             let (line, of) = (at.line, goal(of));
