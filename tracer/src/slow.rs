@@ -162,7 +162,9 @@ impl Core {
         let Some(shared) = recorder.still_recording(&mut shared, cold.block.as_ref()) else {
             return false;
         };
-        if recorder.keep.reuses()
+        // It may be the only one that can be written over. Otherwise it stays if there is no room,
+        // to say what was lost.
+        if recorder.keep.expects_to_reuse()
             && let Some(block) = cold.block.take()
         {
             shared.give_back(&block);
@@ -175,6 +177,9 @@ impl Core {
             self.hot.forbid();
             return false;
         };
+        if let Some(block) = cold.block.take() {
+            shared.give_back(&block);
+        }
         cold.before += self.hot.events.get() + cold.dropped;
         let start = BlockStart {
             kind: BlockKind::Events,
