@@ -75,6 +75,7 @@ impl Folding {
     /// Folds what is left, after the end of the program.
     pub(crate) fn finish(self) -> Result<()> {
         self.is_over.store(true, Ordering::Release);
+        self.thread.thread().unpark();
         let ended = self.thread.join();
         ended.unwrap_or_else(|_| Err(anyhow!("the thread that folds has failed")))
     }
@@ -96,7 +97,7 @@ fn fold(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<()> {
             folded = pool.install(|| fold.go_on(plan.limit / PORTION));
         }
         if !matches!(folded, Ok(1..)) {
-            thread::sleep(MOMENT);
+            thread::park_timeout(MOMENT);
         }
     }
     // What is folded may be written over until the end.
@@ -119,7 +120,7 @@ fn first(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<Option<Fold>> 
             true if over && plan.may_stay_whole => return Ok(None),
             true => return Ok(Some(Fold::begin(path, plan.limit)?)),
             false if over => return Ok(None),
-            false => thread::sleep(MOMENT),
+            false => thread::park_timeout(MOMENT),
         }
     }
 }
