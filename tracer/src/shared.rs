@@ -212,28 +212,17 @@ impl Shared {
 
     /// Says in the trace, once, why it is not whole.
     fn note_exhaustion(&mut self) {
-        let text = match (self.space.exhausted(), self.space.keep()) {
+        let text = match self.space.exhausted() {
             _ if self.exhaustion_noted => return,
-            (None, _)
-            | (Some(Exhausted::Limit), Keep::Last | Keep::Figures | Keep::FiguresBeyond(_)) => {
-                return;
-            }
-            (Some(Exhausted::Limit), Keep::First) => {
-                format!(
-                    "recording stopped at the limit of {} bytes",
-                    self.space.max_size()
-                )
-            }
-            (Some(Exhausted::System(error)), Keep::First) => format!("recording stopped: {error}"),
-            (Some(Exhausted::System(error)), Keep::FiguresBeyond(_))
-                if !self.space.has_reused() =>
-            {
+            Some(Exhausted::Limit) if self.space.keep() == Keep::First => format!(
+                "recording stopped at the limit of {} bytes",
+                self.space.max_size()
+            ),
+            None | Some(Exhausted::Limit) => return,
+            Some(Exhausted::System(error)) if self.space.is_full_for_good() => {
                 format!("recording stopped: {error}")
             }
-            (
-                Some(Exhausted::System(error)),
-                Keep::Last | Keep::Figures | Keep::FiguresBeyond(_),
-            ) => {
+            Some(Exhausted::System(error)) => {
                 format!("only the most recent events were kept: {error}")
             }
         };

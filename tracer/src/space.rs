@@ -166,8 +166,7 @@ impl Space {
 
     /// Takes back what a closed block has left, if there is no block behind it.
     pub(crate) fn trim(&mut self, block: &mut Block) {
-        // Once blocks are written over old ones, what one has left is no longer zeros.
-        if self.is_newest(block.place()) && self.exhausted.is_none() && !self.has_reused {
+        if self.is_newest(block.place()) && self.leaves_zeros() {
             block.shorten();
             let (offset, size) = block.place();
             self.next = offset + u64::from(size);
@@ -176,10 +175,14 @@ impl Space {
 
     /// Takes back room that was not used, if there is no block behind it.
     pub(crate) fn take_back(&mut self, slot: &Slot) {
-        let is_fresh = self.exhausted.is_none() && !self.has_reused;
-        if self.is_newest((slot.offset, slot.size)) && is_fresh {
+        if self.is_newest((slot.offset, slot.size)) && self.leaves_zeros() {
             self.next = slot.offset;
         }
+    }
+
+    /// Whether what a block has left is zeros: it is not once blocks are written over old ones.
+    fn leaves_zeros(&self) -> bool {
+        self.exhausted.is_none() && !self.has_reused
     }
 
     /// Whether the next block would be carved right behind this place.

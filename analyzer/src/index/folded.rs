@@ -83,8 +83,8 @@ impl Fold {
     pub fn go_on(&mut self, least: u64) -> Result<u64, FoldError> {
         let trace = Trace::open(&self.path)?;
         let new = self.fold(&trace, least.max(1))?;
-        if new.bytes > self.limit / 2 {
-            // They take as long as all the rest, and what they delay will be lost.
+        if new.bytes > self.limit / 4 {
+            // They take longer than events are written, and what they delay would be lost.
             self.calls = None;
         }
         if new.bytes > 0 {
@@ -161,19 +161,28 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether figures of all events stand beside a trace, the file at `path`, that has only some of
-/// these.
-#[must_use]
-pub fn is_folded(trace: &Trace, path: &Path) -> bool {
-    load(trace, path).is_some_and(|_| events_before(trace) > 0)
+/// What stands beside a trace of which only the newest events were kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// No figures, or those of no more events than the trace has.
+    Nothing,
+    /// Figures of all events.
+    Figures,
+    /// Figures of another version or of another trace, or damaged ones.
+    Useless,
 }
 
-/// Whether figures stand beside a trace that are of no use: another version wrote them, or they are
-/// damaged, or of another trace.
-#[must_use]
-pub fn are_figures_useless(trace: &Trace, path: &Path) -> bool {
-    let is_there = trace.header().mode.keep_last && Fold::path_of(path).exists();
-    is_there && load(trace, path).is_none()
+impl Beside {
+    /// What stands beside a trace, the file at `path`.
+    #[must_use]
+    pub fn of(trace: &Trace, path: &Path) -> Self {
+        let is_there = trace.header().mode.keep_last && Fold::path_of(path).exists();
+        match is_there.then(|| load(trace, path)) {
+            Some(None) => Self::Useless,
+            Some(Some(_)) if events_before(trace) > 0 => Self::Figures,
+            None | Some(Some(_)) => Self::Nothing,
+        }
+    }
 }
 
 fn load(trace: &Trace, path: &Path) -> Option<(Growing, Option<Calls>)> {

@@ -42,7 +42,7 @@ use crate::trace::Trace;
 use crate::walk::{STRIDE, Scan, Trail};
 use contents::{Contents, Fingerprint};
 pub use error::IndexError;
-pub use folded::{Fold, FoldError, Folded, are_figures_useless, folded, is_folded};
+pub use folded::{Beside, Fold, FoldError, Folded, folded};
 
 /// The index of one trace.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use portmortem_analyzer::index::{are_figures_useless, is_folded};
+use portmortem_analyzer::index::Beside;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters};
@@ -36,20 +36,20 @@ pub(crate) fn read(
     let done = AtomicU64::new(0);
     let trace = Trace::open(path)?;
     let filters = filters(&trace)?;
-    if !filters.is_everything() && is_folded(&trace, path) {
-        bail!(
-            "{}: its events were folded into figures of the whole run, and --time, --stream, --focus \
-             and --hide need them; `events` shows those that were kept",
-            printable(&path.to_string_lossy())
-        );
-    }
-    if are_figures_useless(&trace, path) {
-        let path = printable(&path.to_string_lossy());
-        let _ = writeln!(
-            io::stderr(),
-            "warning: {path}: the figures of all its events ({path}.figures) are of another version of Portmortem, of another \
-             trace, or damaged; what follows is of the newest events only"
-        );
+    let name = printable(&path.to_string_lossy());
+    match Beside::of(&trace, path) {
+        Beside::Figures if !filters.is_everything() => bail!(
+            "{name}: its events were folded into figures of the whole run, and --time, --stream, --focus \
+             and --hide need them; `events` shows those that were kept"
+        ),
+        Beside::Useless => {
+            let _ = writeln!(
+                io::stderr(),
+                "warning: {name}: the figures of all its events ({name}.figures) are of another version of Portmortem, of \
+                 another trace, or damaged; what follows is of the newest events only"
+            );
+        }
+        Beside::Figures | Beside::Nothing => {}
     }
     let size = trace.size();
     let of = if with_calls {

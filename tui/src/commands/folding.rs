@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use portmortem_analyzer::index::Fold;
@@ -14,8 +14,11 @@ use rayon::ThreadPoolBuilder;
 
 use crate::cli::{Keep, RecordArgs};
 
-/// How long nothing is done where there was nothing to do.
+/// How long nothing is done, at least, where there was nothing to do.
 const MOMENT: Duration = Duration::from_millis(25);
+
+/// Bytes a second that a program writes at most.
+const FASTEST: u32 = 128 << 20;
 
 /// So much of the room is folded at a time: figures are written each time, which takes as long as
 /// folding some megabytes.
@@ -38,6 +41,16 @@ struct Plan {
     may_stay_whole: bool,
     /// By how much its priority is lower.
     nice: u8,
+}
+
+impl Plan {
+    /// How long to wait before the trace is looked at again, if this time lay between the last two
+    /// portions. Each look goes over all blocks of the room, so two a portion are enough. A program
+    /// that becomes faster meanwhile fills no more than a quarter of the room.
+    fn pause(&self, between: Duration) -> Duration {
+        let quarter = Duration::from_secs(self.limit / 4) / FASTEST;
+        (between / 2).min(quarter).max(MOMENT)
+    }
 }
 
 /// A thread that folds a recording.
@@ -92,12 +105,17 @@ fn fold(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<()> {
     // One thread more would take a processor from the program.
     let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
     let mut folded = Ok(0);
+    let mut pause = MOMENT;
+    let mut before = Instant::now();
     while !is_over.load(Ordering::Acquire) {
         if folded.is_ok() {
             folded = pool.install(|| fold.go_on(plan.limit / PORTION));
         }
-        if !matches!(folded, Ok(1..)) {
-            thread::park_timeout(MOMENT);
+        if matches!(folded, Ok(1..)) {
+            pause = plan.pause(before.elapsed());
+            before = Instant::now();
+        } else {
+            thread::park_timeout(pause);
         }
     }
     // What is folded may be written over until the end.
