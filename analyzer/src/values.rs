@@ -120,6 +120,19 @@ impl Row {
         }
         Some(hash.finish())
     }
+
+    /// A hash of all of them, whatever variables are in them; `None` if one is not known.
+    fn variant(&self) -> Option<u64> {
+        let mut hash = DefaultHasher::new();
+        for at in 0..self.len() {
+            let value = self.get(at);
+            if value.kind == ValueKind::Unknown {
+                return None;
+            }
+            (at, value.kind as u8, value.hash).hash(&mut hash);
+        }
+        Some(hash.finish())
+    }
 }
 
 /// A call with values, while its box is there.
@@ -160,6 +173,9 @@ struct Seen {
     terms: FxHashSet<(Of, usize, u64)>,
     /// Results by predicate and arguments, and how many results of that call came before it.
     results: FxHashMap<(PredicateIndex, u64, u32), u64>,
+    /// Results by predicate and arguments, whatever variables are in both; `None` of one that is not
+    /// known.
+    variants: FxHashMap<(PredicateIndex, u64), Option<u64>>,
     /// The same by all arguments but one: that one, and the result.
     varied: FxHashMap<(PredicateIndex, usize, u64), (u64, u64)>,
     /// Which predicate made one term of another, and which argument that was.
@@ -170,7 +186,8 @@ struct Seen {
 
 impl Seen {
     fn has_room(&self) -> bool {
-        self.terms.len() + self.results.len() + self.varied.len() + self.made.len() < MOST_DISTINCT
+        let of_calls = self.results.len() + self.variants.len() + self.varied.len();
+        self.terms.len() + of_calls + self.made.len() < MOST_DISTINCT
     }
 }
 
@@ -300,6 +317,7 @@ impl<'s> Books<'s> {
     fn first_result(&mut self, noted: &Noted, results: Option<&Row>) {
         let Noted { of, given, .. } = noted;
         let predicate = of.0;
+        self.variant(noted, results);
         let result = match results {
             Some(results) => match results.without(None) {
                 Some(result) => result,
@@ -348,6 +366,31 @@ impl<'s> Books<'s> {
                 }
                 None => {}
             }
+        }
+    }
+
+    /// The first result of a call, compared with that of one with the same arguments, whatever
+    /// variables are in them.
+    fn variant(&mut self, noted: &Noted, results: Option<&Row>) {
+        let Some(given) = noted.given.variant() else {
+            return;
+        };
+        let result = results.map_or(Some(0), Row::variant);
+        let has_room = self.stream.has_room();
+        self.values.cut_short |= !has_room;
+        let of = (noted.of.0, given);
+        match self.stream.variants.get_mut(&of) {
+            Some(before) => {
+                let both = mem::replace(before, result).zip(result);
+                let figures = self.figures(noted.of);
+                figures.variants += 1;
+                figures.variants_known += u64::from(both.is_some());
+                figures.variants_same += u64::from(both.is_some_and(|(one, other)| one == other));
+            }
+            None if has_room => {
+                self.stream.variants.insert(of, result);
+            }
+            None => {}
         }
     }
 

@@ -212,6 +212,28 @@ fn threads_that_wait() {
     says(&waiting, "system:with_mutex/2 was called 400 times there");
 }
 
+/// A thread is made for each small job; a few that do all of them are not said to be short.
+#[test]
+fn threads_that_are_made_for_small_jobs() {
+    let program = |jobs: u32, each: u32| {
+        format!(
+            ":- initialization(main, main).
+             main :- forall(between(1, {jobs}, Job), ( thread_create(job(Job), Id), thread_join(Id) )).
+             job(Job) :- numlist(1, {each}, L), sum_list(L, S), S >= Job."
+        )
+    };
+    let title = |jobs, each| {
+        let found = found(&program(jobs, each), &[], "waiting");
+        found
+            .first()
+            .map_or(String::new(), |one| one["title"].to_string())
+    };
+    let short = title(150, 20);
+    assert!(short.contains("151 threads work "), "{short}");
+    let long = title(4, 300_000);
+    assert!(long.contains("threads wait for one another"), "{long}");
+}
+
 /// Whether times grow is decided by times: so these traces are given (`tests/programs/slow/record`).
 #[test]
 fn calls_that_take_longer_and_longer() {

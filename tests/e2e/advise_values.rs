@@ -210,6 +210,95 @@ best(Last, S, B) :- B is S+Last.
     assert!(self::found(&global, &["best/2"], "repeated-solutions").is_empty());
 }
 
+/// A goal with variables in it that collects the same each time, also more than is compared; not one
+/// that collects other things, and none that changes facts.
+#[test]
+fn solutions_that_are_collected_again() {
+    let program = |facts: u32, goal: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+:- dynamic sale/2.
+main :- forall(between(1, {facts}, N), ( R is N mod 10, assertz(sale(R, N)) )),
+    forall(between(1, 100, N), ( total(N, T), print(T), nl )).
+total(N, T) :- R is N mod 10, findall(R1-A, {goal}, All), sum(All, R, 0, T).
+sum([], _, T, T).
+sum([R1-A|Xs], R, T0, T) :- ( R1 == R -> T1 is T0+A ; T1 = T0 ), sum(Xs, R, T1, T).
+"
+        )
+    };
+    let found_in = |facts, goal| found(&program(facts, goal), &["findall/3"], "repeated-calls");
+    let one = only(
+        &found_in(600, "sale(R1, A)"),
+        "'$bags':findall/3 at line 5 of total/2 computes again what it has computed before",
+    );
+    says(&one, "99 of 100 calls that were looked at (99 %)");
+    says(&one, "all results that are known were the same");
+    let large = found_in(3000, "sale(R1, A)");
+    says(
+        &large[0],
+        "too large to be compared, and nothing that it reads changed",
+    );
+    assert!(found_in(600, "( sale(R1, A), A > N )").is_empty());
+    let changed = "( sale(R1, A), retract(sale(R1, A)), assertz(sale(R1, A)) )";
+    assert!(found_in(600, changed).is_empty());
+}
+
+/// Facts that are all removed and stored again for one new one; not a state that is one fact.
+#[test]
+fn facts_that_are_stored_again() {
+    let program = "\
+:- initialization(main, main).
+:- dynamic visited/1, at/1.
+main :- assertz(at(0)), walk(150), visits(N), print(N), nl.
+walk(0) :- !.
+walk(N) :-
+    findall(V, visited(V), Vs),
+    retractall(visited(_)),
+    Place is (N*N) mod 199,
+    sort([Place|Vs], All),
+    forall(member(V, All), assertz(visited(V))),
+    M is N-1,
+    walk(M).
+visits(N) :- aggregate_all(count, visited(_), N).
+";
+    let found_in = |program: &str| found(program, &["assertz/1"], "asserted-again");
+    let one = only(
+        &found_in(program),
+        "system:assertz/1 at line 10 of walk/1 stores facts again that were there before",
+    );
+    says(&one, "Facts were removed 150 times");
+    let state = "    retract(at(_)), !, M is N-1, P is N mod 7, assertz(at(P)), walk(M).\nvisits";
+    let begin = program.find("    findall").unwrap();
+    let end = program.find("visits(N) :-").unwrap();
+    let one_by_one = format!("{}{state}{}", &program[..begin], &program[end + 6..]);
+    let one_by_one = one_by_one.replace("walk(150)", "walk(3000)");
+    assert!(found_in(&one_by_one).is_empty());
+}
+
+/// Tables that are thrown away after each question; not those that stay.
+#[test]
+fn tables_that_are_filled_again() {
+    let program = |then: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+:- table finish/2.
+main :- forall(between(1, 60, N), ( finish(N, T), {then}, T > 0 )).
+finish(1, 1) :- !.
+finish(N, T) :- M is N-1, finish(M, S), T is S+1.
+"
+        )
+    };
+    let found_in = |then| found(&program(then), &["finish/2"], "filled-again");
+    let one = only(
+        &found_in("abolish_all_tables"),
+        "finish/2 fills tables again that were thrown away",
+    );
+    says(&one, "1,830 tables were filled");
+    assert!(found_in("true").is_empty());
+}
+
 /// What is thrown is copied; a recursion through which something small is thrown copies nothing.
 #[test]
 fn data_that_is_thrown() {

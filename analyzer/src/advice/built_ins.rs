@@ -153,8 +153,8 @@ const ALL: &[BuiltIn] = &[
     BuiltIn {
         names: "findall bagof setof aggregate_all aggregate",
         does: "copies each solution",
-        instead: "ask for what is needed alone: collect fewer variables, not whole terms; collect once before the loop; for one \
-                  solution use once/1; for a sum or a count aggregate_all/3 makes no list; forall/2 where nothing is collected.",
+        instead: "ask for what is needed alone: collect fewer variables, not whole terms; collect once before the loop, and in it only \
+                  what is new; for one solution use once/1; for a sum or a count aggregate_all/3 makes no list; forall/2 where nothing is collected.",
     },
     BuiltIn {
         names: "assertz asserta assert retract retractall erase",
@@ -257,9 +257,15 @@ const ALL: &[BuiltIn] = &[
                   argument, or arg/3 for numbers, are found at once.",
     },
     BuiltIn {
-        names: "gen_assoc between repeat arg string_without string clumped",
+        names: "gen_assoc between repeat arg",
         does: "gives one after the other",
         instead: "give fewer: compute the value from what is known, narrow the bounds, or test each part as soon as it is known.",
+    },
+    BuiltIn {
+        names: "string_without string nonblanks blanks blank whites white digits digit integer float number xinteger",
+        does: "takes codes from the front of a text, one after the other",
+        instead: "take each part of the text once: what alternatives begin with in one goal before them; where parts are divided by \
+                  single characters, split_string/4 and number_codes/2 do it at once.",
     },
     BuiltIn {
         names: ">> /",
@@ -304,10 +310,15 @@ const ALL: &[BuiltIn] = &[
                   worth it for goals of milliseconds.",
     },
     BuiltIn {
-        names: "thread_send_message thread_get_message thread_peek_message mutex_lock mutex_unlock \
-                with_mutex",
-        does: "copies the message, or waits for its turn",
-        instead: "send few large messages; hold a mutex for the shortest part; give each thread data of its own and join it at the end.",
+        names: "thread_send_message thread_get_message thread_peek_message",
+        does: "copies the whole message, or waits for it",
+        instead: "send what differs alone, a number or a key, and give each thread what is the same for all when it is made; if \
+                  messages are small, send fewer, with many jobs in each.",
+    },
+    BuiltIn {
+        names: "mutex_lock mutex_unlock with_mutex",
+        does: "waits for its turn",
+        instead: "hold a mutex for the shortest part; give each thread data of its own and join it at the end.",
     },
     BuiltIn {
         names: "crypto_data_hash sha_hash md5_hash crypto_password_hash base64 base64_encoded \

@@ -21,6 +21,7 @@ pub(super) fn to_causes(evidence: &Evidence, all: &mut Vec<Finding>) {
     // That one element is wanted says more of a goal than that it goes over all.
     leave_out(all, Cause::WalkedAgain, Cause::CollectedForFirst);
     leave_out(all, Cause::GrowingCalls, Cause::CollectedForFirst);
+    leave_out(all, Cause::GrowingCalls, Cause::FilledAgain);
     same_solutions_say_more(all);
     constraints_say_more(evidence, all);
     one_of_labelling(all);
@@ -170,11 +171,16 @@ fn is_untried(cause: Cause) -> bool {
         cause,
         Cause::CollectedForFirst | Cause::CollectedToTest | Cause::RepeatedCalls
     );
-    let is_of_tables = matches!(
+    let is_other = matches!(
         cause,
-        Cause::ManyAnswers | Cause::SumsInTables | Cause::TableKeys
+        Cause::AssertedAgain
+            | Cause::FilledAgain
+            | Cause::ManyAnswers
+            | Cause::SameSolutions
+            | Cause::SumsInTables
+            | Cause::TableKeys
     );
-    is_of_tables || cause == Cause::SameSolutions || makes_data(cause) && !is_tried
+    is_other || makes_data(cause) && !is_tried
 }
 
 /// The goal with most of the work has no advice of its own where another finding says what takes

@@ -4,6 +4,8 @@
 //! What a finding costs is time that a change of the program may save, no more; findings overlap, so their costs do not sum to anything.
 
 mod again;
+mod asked_again;
+mod asserted_again;
 mod built_ins;
 mod change;
 mod chr_scans;
@@ -21,6 +23,7 @@ mod engine_memory;
 mod evidence;
 mod exceptions;
 mod failing_late;
+mod filled_again;
 mod first_only;
 mod flushes;
 mod generated;
@@ -96,6 +99,8 @@ pub enum Cause {
     RepeatedCalls,
     /// Calls that had the same solutions before.
     RepeatedSolutions,
+    /// Facts that are all removed and stored again.
+    AssertedAgain,
     /// An argument makes no difference to results.
     UselessArgument,
     /// A term is turned into another one and back.
@@ -104,6 +109,8 @@ pub enum Cause {
     ManyAnswers,
     /// A tabled predicate fills tables for its own calls alone.
     ManyTables,
+    /// Tables that were thrown away are filled again.
+    FilledAgain,
     /// A tabled predicate is called with large terms.
     TableKeys,
     /// An argument of a tabled predicate carries a sum.
@@ -150,7 +157,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 38] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -162,10 +169,12 @@ impl Cause {
         Self::GrowingCalls,
         Self::RepeatedCalls,
         Self::RepeatedSolutions,
+        Self::AssertedAgain,
         Self::UselessArgument,
         Self::ToAndFro,
         Self::ManyAnswers,
         Self::ManyTables,
+        Self::FilledAgain,
         Self::TableKeys,
         Self::SumsInTables,
         Self::MayRepeat,
@@ -204,10 +213,12 @@ impl Cause {
             Self::GrowingCalls => "growing-calls",
             Self::RepeatedCalls => "repeated-calls",
             Self::RepeatedSolutions => "repeated-solutions",
+            Self::AssertedAgain => "asserted-again",
             Self::UselessArgument => "useless-argument",
             Self::ToAndFro => "to-and-fro",
             Self::ManyAnswers => "many-answers",
             Self::ManyTables => "many-tables",
+            Self::FilledAgain => "filled-again",
             Self::TableKeys => "table-keys",
             Self::SumsInTables => "sums-in-tables",
             Self::MayRepeat => "may-repeat",
@@ -388,7 +399,9 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 38] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 41] = [
+        asked_again::find,
+        asserted_again::find,
         chr_scans::find,
         collected::find,
         comparisons::find,
@@ -399,6 +412,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         engine_memory::find,
         exceptions::find,
         failing_late::find,
+        filled_again::find,
         first_only::find,
         flushes::find,
         generators::find,

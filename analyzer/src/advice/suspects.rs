@@ -9,12 +9,18 @@ use crate::Analysis;
 /// So many predicates of the program, and so many others.
 const MOST: usize = 3;
 
+/// So many of those that do most with what they call.
+const MOST_AROUND: usize = 2;
+
+/// What is called less often repeats nothing in a loop.
+const LEAST_CALLS: u64 = 20;
+
 /// Of the work, in percent: the least that such a predicate does itself.
 const LEAST_SHARE: u64 = 5;
 
 /// What to record of the predicates that do most of the work themselves: of the program, and of the
-/// built-in and library ones that it calls. And of the program's generator of which most is
-/// rejected.
+/// built-in and library ones that it calls. Of those around which most of the work is done, if they
+/// do not call themselves. And of the program's generator of which most is rejected.
 #[must_use]
 pub fn suspects(analysis: &Analysis) -> Vec<Need> {
     let evidence = Evidence::of(analysis);
@@ -33,7 +39,26 @@ pub fn suspects(analysis: &Analysis) -> Vec<Need> {
         found.truncate(MOST);
         found
     };
-    let found = [hottest(true), hottest(false)].concat();
+    let around = |of_program: bool| {
+        let mut found: Vec<_> = evidence
+            .predicates()
+            .filter(|&(index, info, figures)| {
+                evidence.is_of_program(index) == of_program
+                    && info.is_called_by_program()
+                    && info.declared.arity > 0
+                    && figures.calls >= LEAST_CALLS
+                    && figures.inclusive_work_ticks >= enough.max(1)
+                    && !evidence.callees_of(index).any(|callee| callee == index)
+            })
+            .collect();
+        found.sort_by_key(|&(index, _, figures)| (Reverse(figures.inclusive_work_ticks), index));
+        found.truncate(MOST_AROUND);
+        found
+    };
+    let mut found = [hottest(true), hottest(false)].concat();
+    let around = [around(true), around(false)].concat().into_iter();
+    let known: Vec<_> = found.iter().map(|&(index, ..)| index).collect();
+    found.extend(around.filter(|(index, ..)| !known.contains(index)));
     let rejected = generators::find(&evidence);
     let rejected = rejected.iter().max_by_key(|one| one.cost_ticks);
     let generator = rejected.and_then(|one| one.predicates.last().copied());

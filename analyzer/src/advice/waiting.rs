@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::iter;
 
+use portmortem_tracer::format::StreamKind;
+
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding};
-use crate::figures::Caller;
+use crate::Analysis;
+use crate::figures::{Caller, StreamFigures};
 use crate::tables::Site;
-use crate::text::counted;
+use crate::text::{count, counted};
 use crate::trace::{PredicateIndex, PredicateInfo};
 
 /// What a predicate of the engine waits for.
@@ -55,6 +58,12 @@ impl WaitsFor {
         })
     }
 }
+
+/// Fewer threads are no loop that makes them.
+const LEAST_THREADS: usize = 100;
+
+/// What a thread works in less time than this, in ns, is not worth a thread of its own.
+const SHORT_NS: u64 = 1_000_000;
 
 /// What is not known to wait is named if it has waited for more than so many times its work.
 const MOSTLY: u64 = 4;
@@ -146,6 +155,26 @@ fn waiters<'e>(evidence: &'e Evidence, predicate: PredicateIndex, ticks: u64) ->
     all
 }
 
+/// How many threads there are and how long each of them works, if they are many, and work for so
+/// short a time that to make them takes as long.
+fn short_threads(evidence: &Evidence) -> Option<(u64, u64)> {
+    let Analysis { trace, profile, .. } = evidence.analysis;
+    let of_thread = |stream: &&StreamFigures| {
+        let declared = trace.streams().iter().find(|one| one.id == stream.stream);
+        declared.is_some_and(|one| one.kind() == StreamKind::Thread)
+    };
+    let mut work: Vec<u64> = profile
+        .streams
+        .iter()
+        .filter(of_thread)
+        .map(|stream| stream.work_ticks)
+        .collect();
+    work.sort_unstable();
+    let median = *work.get(work.len() / 2)?;
+    let is_short = work.len() >= LEAST_THREADS && evidence.analysis.ns(median) < SHORT_NS;
+    is_short.then_some((work.len() as u64, median))
+}
+
 /// `longest` waited for at least as long as each of the others.
 fn finding(evidence: &Evidence, what: WaitsFor, longest: &Waiter, others: &[Waiter]) -> Finding {
     let name = evidence.name(longest.predicate);
@@ -169,12 +198,25 @@ fn finding(evidence: &Evidence, what: WaitsFor, longest: &Waiter, others: &[Wait
              keep figures of its own and add them up at the end."
                 .to_owned(),
         ),
-        WaitsFor::Thread => (
-            "threads wait for one another".to_owned(),
-            "look at what the threads wait for: if the one that should answer waits itself, its cause comes first. Fewer \
-             threads, larger jobs or a longer queue help where many are idle."
-                .to_owned(),
-        ),
+        WaitsFor::Thread => match short_threads(evidence) {
+            Some((threads, work)) => (
+                format!(
+                    "{} threads work {} each, and others wait for them",
+                    count(threads),
+                    evidence.time(work)
+                ),
+                "to make a thread takes as long as that. Let a few threads do many jobs each: concurrent_maplist/3 or \
+                 concurrent_forall/2, or threads that take jobs from one queue (message_queue_create/1); or do small jobs without \
+                 a thread."
+                    .to_owned(),
+            ),
+            None => (
+                "threads wait for one another".to_owned(),
+                "look at what the threads wait for: if the one that should answer waits itself, its cause comes first. Fewer \
+                 threads, larger jobs or a longer queue help where many are idle."
+                    .to_owned(),
+            ),
+        },
         WaitsFor::Input => (
             format!("{name}{at} waits for input"),
             "read more at once, or let another thread read ahead; no change of the program makes the input come sooner."

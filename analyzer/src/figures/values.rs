@@ -38,6 +38,14 @@ pub struct ValueFigures {
     pub again_later: u64,
     /// See `again_later`.
     pub same_later: u64,
+    /// First exits and failures of calls that came before with the same arguments, whatever
+    /// variables were in these: the calls are variants of each other, argument by argument.
+    pub variants: u64,
+    /// Those of them whose result is known, and that of the one before them, too. Large terms are
+    /// not.
+    pub variants_known: u64,
+    /// Those of these that had the same result, whatever variables were in that.
+    pub variants_same: u64,
     /// Exits behind another one of the same call, all arguments of both ground: its further
     /// solutions.
     pub further: u64,
@@ -110,6 +118,8 @@ impl ValueFigures {
         let is_pair = |one: &PairFigures| one.copied <= one.exits && one.handed_on <= self.calls;
         self.same <= self.again
             && self.same_later <= self.again_later
+            && self.variants_known <= self.variants
+            && self.variants_same <= self.variants_known
             && self.repeated <= self.further
             && self.arguments.iter().all(is_argument)
             && self.pairs.values().all(is_pair)
@@ -124,6 +134,9 @@ impl ValueFigures {
         self.same += other.same;
         self.again_later += other.again_later;
         self.same_later += other.same_later;
+        self.variants += other.variants;
+        self.variants_known += other.variants_known;
+        self.variants_same += other.variants_same;
         self.further += other.further;
         self.repeated += other.repeated;
         for (at, more) in other.arguments.iter().enumerate() {
