@@ -6,7 +6,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Of this checkout, so two users of a machine do not write one file.
 TRACE := $(TARGET)/demo.pmt
 
-.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens endurance pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens endurance endurance-kill endurance-compare pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -131,6 +131,16 @@ bench-screens:
 endurance: engine
 	$(CARGO) build --release --package portmortem --package portmortem-swi
 	tests/endurance/run $(ENDURANCE)
+
+# The same program killed, or the process that folds, or both, 100 times: what is left can be read.
+endurance-kill: engine
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	tests/endurance/kill $(ENDURANCE)
+
+# Programs of the corpus, threads and engines, folded and whole: the same counts in all tables.
+endurance-compare: engine
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	tests/endurance/compare $(ENDURANCE)
 
 # Draw the pictures of the screens again, which README.md and docs/commands.md show.
 pictures:

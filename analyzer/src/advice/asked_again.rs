@@ -48,6 +48,7 @@ fn is_asked_again(evidence: &Evidence, goal: &Site, values: &ValueFigures) -> bo
             true => effects::does_more(evidence, callee),
             false => effects::depends_on_more(evidence, callee),
         }
+        && !evidence.boxes_called(callee).any(|one| effects::does_more(evidence, one))
 }
 
 /// Whether enough results are known to be the same.

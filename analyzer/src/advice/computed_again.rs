@@ -46,9 +46,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 >= LEAST_NS;
         // What calls the program back computes what that does.
         let calls_back = || {
-            let edges = evidence.analysis.profile.edges.keys();
-            let mut called = edges.filter(|(caller, _)| caller.predicate() == Some(predicate));
-            called.any(|&(_, callee)| evidence.is_of_program(callee))
+            let mut called = evidence.boxes_called(predicate);
+            called.any(|callee| evidence.is_of_program(callee))
         };
         let is_of_program = evidence.is_of_program(predicate);
         if !is_repeated

@@ -116,6 +116,24 @@ impl<'a> Evidence<'a> {
         callees.get(&predicate).into_iter().flatten().copied()
     }
 
+    /// What boxes of a predicate called, whatever clause or goal names it: no work of the engine or of
+    /// the recorder.
+    pub(super) fn boxes_called(
+        &self,
+        predicate: PredicateIndex,
+    ) -> impl Iterator<Item = PredicateIndex> {
+        let edges = self.analysis.profile.edges.keys();
+        let called = edges.filter(move |(caller, _)| caller.predicate() == Some(predicate));
+        let predicates = self.analysis.trace.predicates();
+        let is_work = |index| {
+            let info: Option<&PredicateInfo> = predicates.get(index as usize);
+            info.is_some_and(PredicateInfo::is_called_by_program)
+        };
+        called
+            .map(|&(_, callee)| callee)
+            .filter(move |&callee| is_work(callee))
+    }
+
     /// Whether it is a predicate of the program whose clauses call nothing that has boxes: facts,
     /// or what its clauses do by themselves.
     pub(super) fn is_leaf(&self, predicate: PredicateIndex) -> bool {

@@ -1,9 +1,10 @@
 //! What findings say of one another: a general one gives way to one that names the cause at the
 //! same place.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, reached};
 use super::generated::{declared, posted};
 use super::{Cause, Finding, Place, engine_memory};
 use crate::trace::PredicateIndex;
@@ -23,8 +24,35 @@ pub(super) fn to_causes(evidence: &Evidence, all: &mut Vec<Finding>) {
     leave_out(all, Cause::GrowingCalls, Cause::CollectedForFirst);
     leave_out(all, Cause::GrowingCalls, Cause::FilledAgain);
     same_solutions_say_more(all);
+    repetitions_around_say_more(evidence, all);
     constraints_say_more(evidence, all);
     one_of_labelling(all);
+}
+
+/// That a call need not be made again says enough of what it does again. Of one predicate the
+/// dearest repetition is named.
+fn repetitions_around_say_more(evidence: &Evidence, all: &mut Vec<Finding>) {
+    let is_repetition =
+        |one: &&Finding| matches!(one.cause, Cause::RepeatedCalls | Cause::RepeatedSolutions);
+    let mut dearest: Vec<Finding> = all.iter().filter(is_repetition).cloned().collect();
+    dearest.sort_by_key(|one| Reverse(one.cost_ticks));
+    let mut said: Vec<(PredicateIndex, BTreeSet<&str>)> = Vec::new();
+    let mut less: Vec<Finding> = Vec::new();
+    for one in dearest {
+        let of = one.predicates.first().copied();
+        let is_said = said.iter().any(|(around, inside)| {
+            of == Some(*around) || inside.contains(one.place.predicate.as_str())
+        });
+        match of.filter(|_| !is_said) {
+            Some(of) => {
+                let inside = reached([of], |callee| evidence.callees_of(callee));
+                let names = inside.into_iter().map(|of| evidence.name(of));
+                said.push((of, names.collect()));
+            }
+            None => less.push(one),
+        }
+    }
+    all.retain(|one| !less.contains(one));
 }
 
 /// That a generator gives the same solution again is why most of what it gives is rejected.
