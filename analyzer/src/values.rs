@@ -173,8 +173,8 @@ struct Seen {
     terms: FxHashSet<(Of, usize, u64)>,
     /// Results by predicate and arguments, and how many results of that call came before it.
     results: FxHashMap<(PredicateIndex, u64, u32), u64>,
-    /// Results by predicate and arguments, whatever variables are in both; `None` of one that is not
-    /// known.
+    /// Results by predicate and arguments, whatever variables are in both. `None` of one that is
+    /// not known.
     variants: FxHashMap<(PredicateIndex, u64), Option<u64>>,
     /// The same by all arguments but one: that one, and the result.
     varied: FxHashMap<(PredicateIndex, usize, u64), (u64, u64)>,

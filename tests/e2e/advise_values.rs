@@ -212,8 +212,8 @@ best(Last, S, B) :- B is S+Last.
     assert!(self::found(&global, &["best/2"], "repeated-solutions").is_empty());
 }
 
-/// A goal with variables in it that collects the same each time, also more than is compared; not one
-/// that collects other things, and none that changes facts.
+/// A goal with variables in it that collects the same each time, also more than is compared; not
+/// one that collects other things, and none that changes facts.
 #[test]
 fn solutions_that_are_collected_again() {
     let program = |facts: u32, goal: &str| {

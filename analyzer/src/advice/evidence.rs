@@ -116,8 +116,8 @@ impl<'a> Evidence<'a> {
         callees.get(&predicate).into_iter().flatten().copied()
     }
 
-    /// What boxes of a predicate called, whatever clause or goal names it: no work of the engine or of
-    /// the recorder.
+    /// What boxes of a predicate called, whatever clause or goal names it. Work of the engine and
+    /// of the recorder is left out.
     pub(super) fn boxes_called(
         &self,
         predicate: PredicateIndex,
