@@ -11,13 +11,17 @@ PORTMORTEM = TARGET / "release" / "portmortem"
 COLUMNS = "predicate,calls,exits_det,exits_nondet,fails,redos,exceptions,cuts"
 
 
-def folding_process(program):
-    """The child of the program that folds its trace, once it is there."""
+def folding_process(program, trace):
+    """The process that folds the trace of a program, once it is there.
+
+    It began as the same command, and has the program neither for a parent nor in its session.
+    """
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if parent == program and b"--keep" in (process / "cmdline").read_bytes():
-                return int(process.name)
+            words = (process / "cmdline").read_bytes().split(b"\0")
         except OSError:
-            pass  # it has ended
+            continue  # it has ended
+        is_record = b"--keep" in words and os.fsencode(trace) in words
+        if is_record and int(process.name) != program:
+            return int(process.name)
     return None
