@@ -143,7 +143,8 @@ impl Analysis {
     }
 
     /// The figures of the whole trace at `path`: every event is read, whether or not it has an
-    /// index.
+    /// index. If figures of events that it has no more stand beside it, and what is there is in
+    /// order, they are of all.
     ///
     /// # Errors
     /// If the trace became shorter meanwhile.
@@ -154,8 +155,11 @@ impl Analysis {
         };
         let profile = replay::replay(&trace, &options);
         trace.check_whole(path)?;
-        let filters = Filters::default();
-        Ok(Self::new(Arc::new(trace), path, filters, profile))
+        let (trace, filters) = (Arc::new(trace), Filters::default());
+        let is_in_order = profile.damage.is_empty() && profile.violation_count == 0;
+        let folded = is_in_order.then(|| Self::folded(&trace, path, &filters, progress));
+        let folded = folded.flatten();
+        Ok(folded.unwrap_or_else(|| Self::new(trace, path, filters, profile)))
     }
 
     /// As [`Self::explored`]. Of a trace that is still being recorded only what is new is read,
