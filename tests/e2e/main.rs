@@ -81,4 +81,5 @@ mod tui;
 mod unit_tests;
 mod values;
 mod waiting;
+mod waits;
 mod width;

@@ -10,7 +10,7 @@ FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 8
+NEWEST_VERSION = 10
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
 PACKED = 16
@@ -359,6 +359,7 @@ class Trace:
             lambda: (at.variant(nothing, nothing),),
             lambda: (at.u32(),),
             lambda: (at.u32(),),
+            lambda: (at.u32(), at.string()),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")
@@ -469,6 +470,7 @@ def in_order(blocks):
 SIMPLE = {3: "exit_det", 4: "exit_nondet", 5: "redo", 6: "fail"}
 EXTENDED = {
     1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause", 7: "arguments", 8: "table", 9: "value",
+    10: "sync",
 }
 
 
@@ -518,6 +520,11 @@ def event(at):
                     raise Malformed("a number is too large")
         if name == "value":
             value(at)
+        if name == "sync":
+            if at.byte() > 5:
+                raise Malformed("an unknown role")
+            if at.leb128() >> 32:
+                raise Malformed("a number is too large")
     elif tag in SIMPLE:
         name = SIMPLE[tag]
     else:

@@ -174,6 +174,7 @@ impl Profiled {
                     | Event::Arguments(_)
                     | Event::Table(_)
                     | Event::Value(_)
+                    | Event::Sync(_)
                     | Event::Gap { .. } => {}
                     Event::Call { predicate } if inside > 0 || self.is_engine_work(predicate) => {
                         inside += 1;

@@ -205,6 +205,9 @@ pub(crate) struct ReportArgs {
     /// Show the tests of plunit that ran, the slowest first; needs `record --tests`
     #[arg(long, conflicts_with_all = ["columns", "sites", "clauses", "predicate"])]
     pub(crate) tests: bool,
+    /// Show which thread waited for which, where and for what, the longest time first
+    #[arg(long, conflicts_with_all = ["columns", "sites", "clauses", "predicate", "tests"])]
+    pub(crate) waits: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,

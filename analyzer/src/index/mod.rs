@@ -148,6 +148,7 @@ impl Index {
             clauses,
             arguments,
             values,
+            waits,
             streams,
             ..
         } = profile;
@@ -164,6 +165,7 @@ impl Index {
                 clauses,
                 arguments,
                 values,
+                waits,
                 streams,
                 checkpoints: checkpoints.into(),
                 pyramids: pyramids.bytes(),
@@ -275,6 +277,7 @@ impl Index {
             clauses: contents.clauses,
             arguments: contents.arguments,
             values: contents.values,
+            waits: contents.waits,
             streams: contents.streams,
             ..Profile::default()
         }

@@ -42,7 +42,7 @@ rows! {
         "parent" None parent: Option<u64> = e.step.of.and_then(|(of, _)| of.caller);
         /// Of a cut: how many boxes lost their choicepoints. Of a gap: how many events were lost.
         "count" Count count: Option<u64> = e.count();
-        /// Of a mark: its text.
+        /// Of a mark: its text. Of a `sync`: the name of the mutex, queue or thread.
         "text" None text: Option<&'t str> = e.text();
         /// Of a `clause`: the number of the clause that the box enters, from 1.
         "clause" None clause: Option<u32> = e.clause();
@@ -132,6 +132,7 @@ impl<'t> EventAt<'t> {
     pub(super) fn text(&self) -> Option<&'t str> {
         match self.step.event {
             Event::Mark { text } => self.trace.text(text),
+            Event::Sync(call) => self.trace.shared(call.shared),
             _ => None,
         }
     }
@@ -157,5 +158,6 @@ pub fn port(event: Event) -> &'static str {
         Event::Arguments(_) => "arguments",
         Event::Table(_) => "table",
         Event::Value(_) => "value",
+        Event::Sync(_) => "sync",
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Directory {
     pub(super) boundary: Vec<PredicateIndex>,
     /// The same of values.
     pub(super) with_values: Vec<PredicateIndex>,
+    /// Names of what threads share.
+    pub(super) shared: FxHashMap<u32, String>,
     pub(super) ids: Ids,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
@@ -192,6 +194,9 @@ impl Reader<'_> {
         let conflict = match record {
             Record::File { id, path } => conflict(&mut self.directory.files, "file", id, path),
             Record::Text { id, text } => conflict(&mut self.directory.texts, "text", id, text),
+            Record::Shared { id, name } => {
+                conflict(&mut self.directory.shared, "shared object", id, name)
+            }
             Record::Predicate(predicate) => {
                 conflict(&mut self.predicates, "predicate", predicate.id, predicate)
             }
@@ -424,6 +429,14 @@ fn conflict<T: PartialEq>(
             None
         }
     }
+}
+
+/// Texts with their ids, in the order of these.
+pub(super) fn in_order(texts: &FxHashMap<u32, String>) -> Vec<(u32, &str)> {
+    let all = texts.iter().map(|(id, text)| (*id, text.as_str()));
+    let mut all: Vec<(u32, &str)> = all.collect();
+    all.sort_unstable();
+    all
 }
 
 #[cfg(test)]

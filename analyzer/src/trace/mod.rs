@@ -386,15 +386,24 @@ impl Trace {
     /// The texts of marks with their ids, in the order of these.
     #[must_use]
     pub fn marks(&self) -> Vec<(u32, &str)> {
-        let texts = self.directory.texts.iter();
-        let mut marks: Vec<(u32, &str)> = texts.map(|(id, text)| (*id, text.as_str())).collect();
-        marks.sort_unstable();
-        marks
+        directory::in_order(&self.directory.texts)
     }
 
     /// All texts that events refer to, in any order.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.directory.texts.values().map(String::as_str)
+    }
+
+    /// The name of a mutex, a queue or a thread that events refer to.
+    #[must_use]
+    pub fn shared(&self, id: u32) -> Option<&str> {
+        self.directory.shared.get(&id).map(String::as_str)
+    }
+
+    /// All of them with their ids, in the order of these.
+    #[must_use]
+    pub fn all_shared(&self) -> Vec<(u32, &str)> {
+        directory::in_order(&self.directory.shared)
     }
 
     /// The streams, by id.

@@ -9,9 +9,9 @@ pub const FILE_HEADER_BYTES: usize = 4096;
 /// The first bytes of every trace. Like those of PNG, a copy in text mode damages them.
 pub const FILE_MAGIC: [u8; 8] = *b"\x89PMT\r\n\x1a\n";
 /// The version that a recorder writes. Each version has more kinds of records than the one before.
-pub const FORMAT_VERSION: u16 = 7;
+pub const FORMAT_VERSION: u16 = 9;
 /// The newest version that this crate reads: that of packed traces.
-pub const NEWEST_VERSION: u16 = 8;
+pub const NEWEST_VERSION: u16 = 10;
 
 const DESCRIPTION_AT: usize = 32;
 const MAX_DESCRIPTION_BYTES: usize = FILE_HEADER_BYTES - DESCRIPTION_AT;

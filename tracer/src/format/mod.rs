@@ -19,7 +19,8 @@ pub use block::{
 };
 pub(crate) use block::{BlockStart, encode_close, offset as block_offset, with_crc};
 pub use event::{
-    ArgumentValue, Arguments, CompleteTable, Event, EventError, MAX_EVENT_BYTES, Take, ValueKind,
+    ArgumentValue, Arguments, CompleteTable, Event, EventError, MAX_EVENT_BYTES, SyncCall,
+    SyncRole, Take, ValueKind,
 };
 pub(crate) use event::{
     CODE_CLAUSE, CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, TAG_BITS, TAG_CALL, TAG_CUT,

@@ -156,6 +156,14 @@ pub enum Record {
         /// Predicate id.
         predicate: u32,
     },
+    /// Something that threads share: a mutex, a message queue, a thread
+    /// ([`crate::format::SyncCall`]; since format version 9).
+    Shared {
+        /// Its id, from 0.
+        id: u32,
+        /// Its name.
+        name: String,
+    },
 }
 
 /// How the recorder for SWI-Prolog makes ports.
