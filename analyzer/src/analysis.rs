@@ -112,6 +112,7 @@ impl Analysis {
         progress: &AtomicU64,
         with_calls: bool,
     ) -> Result<Self, TraceError> {
+        let filters = filters.of(&trace);
         let trace = Arc::new(trace);
         if let Some(folded) = Self::folded(&trace, path, &filters, progress) {
             trace.check_whole(path)?;
@@ -155,7 +156,8 @@ impl Analysis {
         };
         let profile = replay::replay(&trace, &options);
         trace.check_whole(path)?;
-        let (trace, filters) = (Arc::new(trace), Filters::default());
+        let filters = Filters::default().of(&trace);
+        let trace = Arc::new(trace);
         let is_in_order = profile.damage.is_empty() && profile.violation_count == 0;
         let folded = is_in_order.then(|| Self::folded(&trace, path, &filters, progress));
         let folded = folded.flatten();
@@ -172,6 +174,7 @@ impl Analysis {
         so_far: &SoFar,
         progress: &Progress,
     ) -> Option<Self> {
+        let filters = filters.of(&trace);
         if let Some(folded) = Self::folded(&trace, path, &filters, progress.counter()) {
             return Some(folded);
         }
@@ -204,6 +207,7 @@ impl Analysis {
         filters: Filters,
         progress: &Progress,
     ) -> Option<Self> {
+        let filters = filters.of(&trace);
         if let Some(folded) = Self::folded(&trace, path, &filters, progress.counter()) {
             return Some(folded);
         }

@@ -40,6 +40,7 @@ pub mod clauses;
 pub mod comparison;
 pub mod condition;
 pub mod costs;
+pub mod cutting;
 pub mod export;
 pub mod figures;
 pub mod graphs;

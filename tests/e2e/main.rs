@@ -23,6 +23,7 @@ mod cli;
 mod closed_pipe;
 mod counts;
 mod crash;
+mod cutting;
 mod damage;
 mod debray;
 mod diagnose;

@@ -3,6 +3,7 @@
 
 mod advise;
 mod columns;
+mod cut;
 mod diff;
 mod html;
 mod keep;
@@ -23,6 +24,7 @@ pub use tables::{ExportArgs, ExportFormat, QueryArgs, QueryFormat};
 pub(crate) use advise::{AdviseArgs, AdviseFormat, USUAL_LEAST};
 pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
+pub(crate) use cut::CutArgs;
 pub(crate) use diff::{DiffArgs, Recordings};
 pub(crate) use html::HtmlArgs;
 pub(crate) use keep::Keep;
@@ -117,6 +119,8 @@ A trace that is damaged, or whose recording did not end, has none.")]
     },
     /// Make a smaller file of a trace, for keeping and sending; every command reads it
     Pack(PackArgs),
+    /// Make a trace of its own of a range of time, for sending what is of interest
+    Cut(CutArgs),
     /// Measure the costs of the operations of a Prolog program on this machine
     Calibrate(CalibrateArgs),
     /// Predict times: on another machine, or for sizes of the input that were never run

@@ -134,12 +134,8 @@ impl ReplayOptions<'_> {
     }
 
     pub(crate) fn scope(&self, trace: &Trace) -> Scope {
-        Scope {
-            focus: self.focus.clone(),
-            window: self.window,
-            streams: self.streams.clone(),
-            ..Scope::hiding(trace, &self.hide)
-        }
+        let hiding = Scope::hiding(trace, &self.hide);
+        hiding.within(self.focus.clone(), self.window, self.streams.clone())
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

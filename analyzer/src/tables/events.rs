@@ -50,11 +50,13 @@ rows! {
 }
 
 impl<'t> Tables<'t> {
-    /// By stream, then as they happened. Reads the trace again.
+    /// By stream, then as they happened; of a part of a trace, those of that. Reads the trace
+    /// again.
     pub fn events(self) -> impl Iterator<Item = EventRow<'t>> {
         EventRows {
             trace: self.trace,
             name: self.name,
+            from: self.trace.part().map_or(0, |part| part.from),
             streams: self.trace.streams().iter(),
             current: None,
         }
@@ -64,6 +66,8 @@ impl<'t> Tables<'t> {
 struct EventRows<'t> {
     trace: &'t Trace,
     name: &'t str,
+    /// The first tick of it.
+    from: u64,
     streams: slice::Iter<'t, StreamInfo>,
     current: Option<(u32, Walk<'t>)>,
 }
@@ -74,7 +78,7 @@ impl<'t> Iterator for EventRows<'t> {
     fn next(&mut self) -> Option<EventRow<'t>> {
         loop {
             if let Some((stream, walk)) = &mut self.current
-                && let Some(step) = walk.next()
+                && let Some(step) = walk.find(|step| step.tick >= self.from)
             {
                 return Some(EventRow::of(self.trace, self.name, *stream, step));
             }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Fit, PortCosts, Predicate, Record,
-    Site, Technique, Trials, read_record,
+    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Fit, Part, PortCosts, Predicate,
+    Record, Site, Technique, Trials, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -47,6 +47,8 @@ pub(super) struct Directory {
     pub(super) baseline: Option<Baseline>,
     pub(super) fits: Vec<Fit>,
     pub(super) end: Option<(End, Pair)>,
+    /// Which part of another trace it is.
+    pub(super) part: Option<Part>,
     /// No record is known to be lost.
     pub(super) complete: bool,
 }
@@ -273,6 +275,10 @@ impl Reader<'_> {
             }
             Record::Fit(fit) => {
                 self.directory.fits.push(fit);
+                None
+            }
+            Record::Part(part) => {
+                self.directory.part.get_or_insert(part);
                 None
             }
             Record::End { tick, ns, outcome } => {

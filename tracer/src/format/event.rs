@@ -209,6 +209,7 @@ const CODE_ARGUMENTS: u8 = 7;
 const CODE_TABLE: u8 = 8;
 const CODE_VALUE: u8 = 9;
 const CODE_SYNC: u8 = 10;
+const CODE_SKIP: u8 = 11;
 
 const ARGUMENTS_HASH: u8 = 0;
 const ARGUMENTS_NOT_GROUND: u8 = 1;
@@ -250,6 +251,25 @@ impl From<varint::VarintError> for EventError {
             varint::VarintError::Overflow => Self::Overflow,
         }
     }
+}
+
+/// Appends a `SKIP`: in the part of a trace it stands for so many events, from 1, which together
+/// changed no box. It takes their numbers, and is no event.
+pub fn encode_skip(events: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[TAG_EXTENDED, 0, CODE_SKIP]);
+    varint::write(events.saturating_sub(1), out);
+}
+
+/// For how many events a `SKIP` stands, and how many bytes it took; `None` if `bytes` does not
+/// begin with one.
+#[must_use]
+pub fn decode_skip(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut at = 3;
+    if bytes.get(..at)? != [TAG_EXTENDED, 0, CODE_SKIP] {
+        return None;
+    }
+    let events = u64::from(small(bytes, &mut at).ok()?) + 1;
+    Some((events, at))
 }
 
 /// A use of an event, compiled into the decoder once for each kind of event. So the program tells the kinds apart
