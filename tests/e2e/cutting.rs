@@ -132,7 +132,7 @@ fn parts_of_a_recording_with_threads() {
         .concat();
         sandbox.portmortem(record).exits(0);
         let info = sandbox.portmortem(["info", "xyzzy1.pmt", "--format", "json"]);
-        let info: Value = serde_json::from_str(info.out()).unwrap();
+        let info: Value = serde_json::from_str(&info.out()).unwrap();
         let lasted = info[0]["streams"][0]["lasted_ns"].as_u64().unwrap();
         for percent in (0..95).step_by(17) {
             let at = |percent: u64| lasted / 100 * percent;

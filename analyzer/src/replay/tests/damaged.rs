@@ -211,13 +211,12 @@ fn what_is_not_a_trace_is_refused_with_its_kind() {
         "a.pmt: not a Portmortem trace; it looks like text"
     );
     let mut newer = sample();
-    newer[8] = NEWEST_VERSION as u8 + 1;
+    newer[8] = 10;
     assert_eq!(
         message(&newer),
         format!(
-            "a.pmt: written by a newer Portmortem (format {}, this one reads up to {NEWEST_VERSION}); \
-             use that version to read it",
-            NEWEST_VERSION + 1
+            "a.pmt: written by a newer Portmortem (format 10, this one reads up to {NEWEST_VERSION}); \
+             use that version to read it"
         )
     );
     let mut damaged = sample();
