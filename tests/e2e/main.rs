@@ -50,6 +50,7 @@ mod library;
 mod mistakes;
 mod names;
 mod noting;
+mod opium;
 mod packing;
 mod port_counts;
 mod portable;
