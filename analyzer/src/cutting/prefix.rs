@@ -74,7 +74,7 @@ struct Boxed {
     base: usize,
     /// Its call, last calls, and the clauses of logical boxes that departed.
     path: Vec<NodeId>,
-    /// The last clause of its innermost logical box.
+    /// The last clause of its innermost logical box, or what that does with what threads share.
     clause: Option<NodeId>,
     /// Exits, each with the redo that followed.
     pairs: Vec<(NodeId, NodeId)>,
@@ -169,11 +169,11 @@ impl<'t> Prefix<'t> {
                 self.paused.get_or_insert((kept.number, kept.tick));
             }
             Class::Pause(false) => self.resume(kept),
-            Class::Note => {
-                if let Event::Clause { clause } = kept.event {
-                    self.clause(clause, kept);
-                }
-            }
+            Class::Note => match kept.event {
+                Event::Clause { clause } => self.clause(clause, kept),
+                Event::Sync(_) => self.sync(kept),
+                _ => {}
+            },
         }
     }
 
@@ -394,6 +394,19 @@ impl<'t> Prefix<'t> {
         };
         let is_of_another = of.is_some_and(|of| of != self.boxed(id).predicate);
         self.is_unusual |= is_of_another || self.paused.is_some();
+        self.note(id, kept);
+    }
+
+    /// The active box does something with what threads share; it enters no clause then.
+    fn sync(&mut self, kept: Kept) {
+        if let Some(&id) = self.active.last() {
+            self.is_unusual |= self.paused.is_some();
+            self.note(id, kept);
+        }
+    }
+
+    /// Of the notes on a logical box the last one is enough.
+    fn note(&mut self, id: BoxId, kept: Kept) {
         let node = self.add(kept);
         if let Some(before) = self.boxed(id).clause.replace(node) {
             self.remove(before);

@@ -295,8 +295,7 @@ impl Trace {
     }
 
     /// Predicates that have boxes where goals of recorded clauses call them, and whose own goals
-    /// have none, in their order. None is known before format version 7, nor of recordings with
-    /// ports.
+    /// have none, in their order. None before format version 7, nor of recordings with ports.
     #[must_use]
     pub fn boundary(&self) -> &[PredicateIndex] {
         &self.directory.boundary
