@@ -59,7 +59,7 @@ fn every_command_reads_a_part() {
         ];
         says(&small);
         assert!(size("xyzzy2.pmt") <= size("xyzzy1.pmt") + 4096, "{name}");
-        let part = "300.0us..500.0us of xyzzy1.pmt";
+        let part = "300.0µs..500.0µs of xyzzy1.pmt";
         assert!(says(&["info", "xyzzy2.pmt"]).contains(&format!("part       {part}")));
         assert!(says(&["report", "xyzzy2.pmt"]).contains(&format!("part: {part}")));
         says(&["verify", "xyzzy2.pmt"]);
@@ -124,7 +124,10 @@ loop(N) :- M is N-1, loop(M).
 #[test]
 fn parts_of_a_recording_with_threads() {
     let sandbox = Sandbox::with("busy.pl", BUSY);
-    for options in [&[][..], &["--clauses", "--arguments", "--values"][..]] {
+    for options in [
+        &[][..],
+        &["--clauses", "--arguments", "*", "--values", "*"][..],
+    ] {
         let record = [
             &["record", "busy.pl", "-o", "xyzzy1.pmt", "--force"],
             options,
@@ -199,8 +202,8 @@ fn what_is_refused() {
     sandbox.portmortem(words).succeeds();
     sandbox
         .portmortem(["report", "of_short.pmt"])
-        .exits(3)
-        .shows("the run did not end");
+        .exits(0)
+        .shows("cut out of a trace that is damaged");
     fs::write(sandbox.path("none.pmt"), "no trace").unwrap();
     let words = ["cut", "none.pmt", "--time", "..", "-o", "of_none.pmt"];
     sandbox.portmortem(words).refuses("not a Portmortem trace");

@@ -386,7 +386,7 @@ class Trace:
             self.sites.setdefault(fields.id, fields)
         elif number == 15:
             self.clauses.setdefault(fields.id, fields)
-        elif number == 20:
+        elif number == 21:
             self.part = self.part or fields
 
     def _set_clock(self, blocks):
