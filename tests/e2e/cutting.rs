@@ -66,7 +66,15 @@ fn every_command_reads_a_part() {
         says(&["advise", "xyzzy2.pmt"]);
         says(&["diff", "xyzzy1.pmt", "xyzzy2.pmt"]);
         assert!(says(&["html", "xyzzy2.pmt", "-o", "-"]).contains(part));
-        says(&["export", "xyzzy2.pmt", "--to", "tables", "--force"]);
+        says(&[
+            "export",
+            "xyzzy2.pmt",
+            "--to",
+            "tables",
+            "--tables",
+            "events",
+            "--force",
+        ]);
         let events = fs::read_to_string(sandbox.path("tables/events.csv")).unwrap();
         let listed = says(&["events", "xyzzy2.pmt", "--format", "csv"]);
         assert_eq!(events.lines().count(), listed.lines().count(), "{name}");
