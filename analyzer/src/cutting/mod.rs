@@ -1,7 +1,7 @@
 //! Cutting: a range of time of a trace as a trace of its own.
 //!
 //! It has all records, and of each stream the events of the range with their numbers and times,
-//! behind those of before that rebuild the boxes where it begins ([`prefix`]). What was left out
+//! behind those of before that rebuild the boxes where it begins (`prefix.rs`). What was left out
 //! in between is a `SKIP`, which takes its numbers. A record says which part it is, and readers
 //! look at nothing else: so all figures are those of the range in the whole trace.
 //!
