@@ -53,13 +53,13 @@ const KEYS: &[Binding] = &[
         &["t"],
         Action::NextTable,
         "next part",
-        "what the trace is; its streams; who waited for whom; its cost centres",
+        "the recording; its streams; waits; its cost centres",
     ),
     bind(
         &["enter"],
         Action::Enter,
         "go there",
-        "show the events of the stream, or the longest wait; go into the centre",
+        "show the events of the stream or wait; go into the centre",
     ),
 ];
 
