@@ -6,7 +6,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Of this checkout, so two users of a machine do not write one file.
 TRACE := $(TARGET)/demo.pmt
 
-.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens endurance endurance-kill endurance-compare pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens bench-prolog endurance endurance-kill endurance-compare pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -62,17 +62,18 @@ fuzz:
 	done
 
 install: engine
-	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi
+	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi --package portmortem-prolog
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/portmortem
 	install -s -m 755 $(TARGET)/release/portmortem $(DESTDIR)$(PREFIX)/bin/
 	install -s -m 755 $(TARGET)/release/portmortem-polars $(DESTDIR)$(PREFIX)/lib/portmortem/
 	install -s -m 755 $(TARGET)/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
 	tools/install-pack $(TARGET)/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/share/swi-prolog/pack/portmortem
 
-# library(portmortem) for use from within SWI-Prolog: ?- attach_packs('target/pack').
+# library(portmortem) and library(portmortem/trace), for use from within SWI-Prolog:
+# ?- attach_packs('target/pack').
 PACK := $(TARGET)/pack/portmortem
 pack: engine
-	$(CARGO) build --release --package portmortem-swi
+	$(CARGO) build --release --package portmortem-swi --package portmortem-prolog
 	tools/install-pack $(TARGET)/release/libportmortem_swi.so $(PACK)
 
 # Traced over untraced time on every corpus program, side by side in one run.
@@ -120,6 +121,12 @@ bench-models: engine
 	$(CARGO) build --release --package portmortem --package portmortem-swi
 	$(CARGO) build --release --package portmortem-tests --bin bench-models
 	$(TARGET)/release/bench-models $(BENCH)
+
+# library(portmortem/trace): opening an indexed trace of 1 M events, and a fold over all of them.
+bench-prolog: pack
+	$(CARGO) build --release --package portmortem-tests --bin generate-trace
+	$(CARGO) build --release --package portmortem
+	tests/bench/prolog $(TARGET)/release $(PACK)
 
 # The screens: how long keys take on traces; the program that makes large ones is target/release/generate-trace.
 bench-screens:

@@ -112,6 +112,7 @@ impl Analysis {
         progress: &AtomicU64,
         with_calls: bool,
     ) -> Result<Self, TraceError> {
+        let filters = filters.of(&trace);
         let trace = Arc::new(trace);
         if let Some(folded) = Self::folded(&trace, path, &filters, progress) {
             trace.check_whole(path)?;
@@ -143,7 +144,8 @@ impl Analysis {
     }
 
     /// The figures of the whole trace at `path`: every event is read, whether or not it has an
-    /// index.
+    /// index. If figures of events that it has no more stand beside it, and what is there is in
+    /// order, they are of all.
     ///
     /// # Errors
     /// If the trace became shorter meanwhile.
@@ -154,8 +156,12 @@ impl Analysis {
         };
         let profile = replay::replay(&trace, &options);
         trace.check_whole(path)?;
-        let filters = Filters::default();
-        Ok(Self::new(Arc::new(trace), path, filters, profile))
+        let filters = Filters::default().of(&trace);
+        let trace = Arc::new(trace);
+        let is_in_order = profile.damage.is_empty() && profile.violation_count == 0;
+        let folded = is_in_order.then(|| Self::folded(&trace, path, &filters, progress));
+        let folded = folded.flatten();
+        Ok(folded.unwrap_or_else(|| Self::new(trace, path, filters, profile)))
     }
 
     /// As [`Self::explored`]. Of a trace that is still being recorded only what is new is read,
@@ -168,6 +174,7 @@ impl Analysis {
         so_far: &SoFar,
         progress: &Progress,
     ) -> Option<Self> {
+        let filters = filters.of(&trace);
         if let Some(folded) = Self::folded(&trace, path, &filters, progress.counter()) {
             return Some(folded);
         }
@@ -200,6 +207,7 @@ impl Analysis {
         filters: Filters,
         progress: &Progress,
     ) -> Option<Self> {
+        let filters = filters.of(&trace);
         if let Some(folded) = Self::folded(&trace, path, &filters, progress.counter()) {
             return Some(folded);
         }

@@ -13,6 +13,7 @@
 //! | events → times of single calls | [`calls`] |
 //! | events → what calls were made with | [`arguments`] |
 //! | events → what arguments were at calls and exits | [`values`] |
+//! | events → who waited for whom | `waits` |
 //! | records → symbolic costs | [`costs`] |
 //! | figures → times without the recorder's own | [`net`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
@@ -39,6 +40,7 @@ pub mod clauses;
 pub mod comparison;
 pub mod condition;
 pub mod costs;
+pub mod cutting;
 pub mod export;
 pub mod figures;
 pub mod graphs;
@@ -60,6 +62,7 @@ pub mod text;
 pub mod timeline;
 pub mod trace;
 pub mod values;
+mod waits;
 pub mod walk;
 
 pub use analysis::{Analysis, SoFar};

@@ -1,5 +1,6 @@
 //! One reading of the events for all that is found out beside the replay: figures by clause, what
-//! calls were made with, what arguments were at calls and exits, and the times of single calls.
+//! calls were made with, what arguments were at calls and exits, who waited for whom, and the times
+//! of single calls.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -9,10 +10,11 @@ use crate::clauses::{self, Counted};
 use crate::figures::arguments::Arguments;
 use crate::figures::clauses::Clauses;
 use crate::figures::values::Values;
+use crate::figures::waits::Waits;
 use crate::machine::pass::{Watch, one_stream, over_streams};
 use crate::scope::Scope;
 use crate::trace::Trace;
-use crate::values;
+use crate::{values, waits};
 
 /// What was found of what is looked at.
 #[derive(Debug, Default)]
@@ -20,21 +22,35 @@ pub(crate) struct Found {
     pub(crate) clauses: Clauses,
     pub(crate) arguments: Arguments,
     pub(crate) values: Values,
+    /// If the trace says it.
+    pub(crate) waits: Option<Waits>,
     /// If they were asked for.
     pub(crate) calls: Option<Calls>,
 }
 
-/// Reads the streams that are looked at, in parallel, if the trace names clauses, arguments or
-/// values or if `with_calls`. `None` if it was cancelled.
+/// What is asked for beside what the trace says by itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Asked {
+    /// The times of single calls.
+    pub(crate) calls: bool,
+    /// Who waited for whom, if the trace says it.
+    pub(crate) waits: bool,
+}
+
+/// Reads the streams that are looked at, in parallel, if the trace names clauses, arguments, values
+/// or what threads share, or if calls are asked for. `None` if it was cancelled.
 pub(crate) fn read(
     trace: &Trace,
     scope: &Scope,
-    with_calls: bool,
+    asked: Asked,
     cancel: Option<&AtomicBool>,
 ) -> Option<Found> {
+    let with_calls = asked.calls;
+    let shared = waits::Known::of(trace).filter(|_| asked.waits);
     let says_more = !trace.clauses().is_empty()
         || !trace.with_arguments().is_empty()
-        || !trace.with_values().is_empty();
+        || !trace.with_values().is_empty()
+        || shared.is_some();
     if !says_more && !with_calls {
         return Some(Found::default());
     }
@@ -49,44 +65,82 @@ pub(crate) fn read(
         let arguments = arguments::Books::of(trace, scope, &room);
         let calls = timing.as_ref().map(|timing| timing.observer(scope));
         let values = values::Books::of(trace, scope);
-        (clauses, ((arguments, values), calls))
+        let waits = shared.as_ref().map(|known| waits::Books::new(known, scope));
+        (clauses, ((arguments, (values, waits)), calls))
     };
-    let (clauses, pages, values, calls) = over_streams(
+    let found = over_streams(
         trace,
         scope,
         watch,
         new,
-        |(clauses, ((arguments, values), calls))| {
-            let clauses = clauses.map(clauses::Books::counted);
-            let pages = arguments.map(arguments::Books::into_pages);
-            let values = values.map(values::Books::into_values);
-            let calls = calls.map(Calls::observed);
-            (
-                clauses.unwrap_or_default(),
-                pages.unwrap_or_default(),
-                values.unwrap_or_default(),
-                calls.unwrap_or_default(),
-            )
+        |(clauses, ((arguments, (values, waits)), calls))| Parts {
+            clauses: clauses.map(clauses::Books::counted).unwrap_or_default(),
+            pages: arguments
+                .map(arguments::Books::into_pages)
+                .unwrap_or_default(),
+            values: values.map(values::Books::into_values).unwrap_or_default(),
+            waits: waits.map(waits::Books::into_read).unwrap_or_default(),
+            calls: calls.map(Calls::observed).unwrap_or_default(),
         },
-        |(clauses, pages, values, calls): (Counted, Pages, Values, Calls), other| {
-            (
-                clauses.and(other.0),
-                pages.and(other.1),
-                values::and(values, other.2),
-                calls.and(other.3),
-            )
-        },
+        Parts::and,
     )?;
-    let pages = match pages.are_cut_short() {
+    let pages = match found.pages.are_cut_short() {
         true => in_turn(trace, scope, watch)?,
-        false => pages,
+        false => found.pages,
+    };
+    let waits = match &shared {
+        Some(known) => {
+            let others = of_others(trace, scope, watch, known)?;
+            Some(found.waits.and(others).close(trace))
+        }
+        None => None,
     };
     Some(Found {
-        clauses: clauses.since(),
+        clauses: found.clauses.since(),
         arguments: pages.close(),
-        values,
-        calls: with_calls.then_some(calls),
+        values: found.values,
+        waits,
+        calls: with_calls.then_some(found.calls),
     })
+}
+
+/// What was found of some streams.
+#[derive(Default)]
+struct Parts {
+    clauses: Counted,
+    pages: Pages,
+    values: Values,
+    waits: waits::Read,
+    calls: Calls,
+}
+
+impl Parts {
+    /// With that of other streams, which come after them.
+    fn and(self, other: Self) -> Self {
+        Self {
+            clauses: self.clauses.and(other.clauses),
+            pages: self.pages.and(other.pages),
+            values: values::and(self.values, other.values),
+            waits: self.waits.and(other.waits),
+            calls: self.calls.and(other.calls),
+        }
+    }
+}
+
+/// What the streams did that are not looked at: others may have waited for them.
+fn of_others(
+    trace: &Trace,
+    scope: &Scope,
+    watch: Watch,
+    known: &waits::Known,
+) -> Option<waits::Read> {
+    let mut books = waits::Books::new(known, scope);
+    let mut others = trace.streams().iter();
+    others
+        .all(|stream| {
+            scope.has_stream(stream.id) || one_stream(trace, stream, scope, watch, &mut books)
+        })
+        .then(|| books.into_read())
 }
 
 /// What calls were made with, stream by stream: of more different calls than can be told apart, the

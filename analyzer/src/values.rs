@@ -110,23 +110,26 @@ impl Row {
 
     /// A hash of all but one of them; `None` if another one is not known, or not ground.
     fn without(&self, left_out: Option<usize>) -> Option<u64> {
-        let mut hash = DefaultHasher::new();
-        for at in (0..self.len()).filter(|&at| Some(at) != left_out) {
-            let value = self.get(at);
-            if !value.is_known() {
-                return None;
-            }
-            (at, value.kind as u8, value.hash).hash(&mut hash);
-        }
-        Some(hash.finish())
+        let all = (0..self.len()).filter(|&at| Some(at) != left_out);
+        self.hash_of(all, Value::is_known)
     }
 
     /// A hash of all of them, whatever variables are in them; `None` if one is not known.
     fn variant(&self) -> Option<u64> {
+        let is_enough = |value: Value| value.kind != ValueKind::Unknown;
+        self.hash_of(0..self.len(), is_enough)
+    }
+
+    /// A hash of some of them; `None` if not enough is known of one.
+    fn hash_of(
+        &self,
+        some: impl Iterator<Item = usize>,
+        is_enough: impl Fn(Value) -> bool,
+    ) -> Option<u64> {
         let mut hash = DefaultHasher::new();
-        for at in 0..self.len() {
+        for at in some {
             let value = self.get(at);
-            if value.kind == ValueKind::Unknown {
+            if !is_enough(value) {
                 return None;
             }
             (at, value.kind as u8, value.hash).hash(&mut hash);
@@ -370,11 +373,21 @@ impl<'s> Books<'s> {
     }
 
     /// The first result of a call, compared with that of one with the same arguments, whatever
-    /// variables are in them.
+    /// variables are in them. A result with variables in it is made for each call: they are bound
+    /// in other ways.
     fn variant(&mut self, noted: &Noted, results: Option<&Row>) {
+        let makes_variables = |results: &Row| {
+            (0..noted.given.len()).any(|at| {
+                let (given, result) = (noted.given.get(at).kind, results.get(at).kind);
+                given == ValueKind::Unbound && result == ValueKind::NotGround
+            })
+        };
         let Some(given) = noted.given.variant() else {
             return;
         };
+        if results.is_some_and(makes_variables) {
+            return;
+        }
         let result = results.map_or(Some(0), Row::variant);
         let has_room = self.stream.has_room();
         self.values.cut_short |= !has_room;

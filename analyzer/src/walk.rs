@@ -239,7 +239,8 @@ impl<'t> Walk<'t> {
     }
 
     /// The number of the next event, if none is lost before it.
-    pub(crate) fn next_number(&self) -> u64 {
+    #[must_use]
+    pub fn next_number(&self) -> u64 {
         self.events.next_number()
     }
 

@@ -135,8 +135,8 @@ fn links() {
 }
 
 /// The reader in Python, written from `tracer/FORMAT.md`, agrees with the export in every cell: for the samples, and
-/// for a sample that was damaged and one that was cut off, whose events have gaps; and for packed
-/// ones.
+/// for a sample that was damaged and one that was cut off, whose events have gaps; for packed ones,
+/// and for a part.
 #[test]
 fn a_reader_in_another_language() {
     let sandbox = Sandbox::new();
@@ -166,11 +166,15 @@ fn a_reader_in_another_language() {
         sandbox.portmortem(["pack", &from, "-o", &to]).succeeds();
         traces.push(sandbox.path(&to));
     }
+    let cut = ["cut", "packed_clauses.pmt", "--time", "1ms..3ms"];
+    let cut = [&cut[..], &["-o", "part.pmt"]].concat();
+    sandbox.portmortem(cut).succeeds();
+    traces.push(sandbox.path("part.pmt"));
     let mut damaged = fs::read(sandbox.path("packed_clauses.pmt")).unwrap();
     let middle = damaged.len() / 2;
     damaged[middle] ^= 4;
     traces.push(sandbox.write("damaged_packed.pmt", damaged));
-    assert!(traces.len() >= 15, "{traces:?}");
+    assert!(traces.len() >= 16, "{traces:?}");
     let tables = sandbox.path("tables");
     let mut export = sandbox.command(built::portmortem());
     export.command.arg("export").args(&traces);
@@ -185,7 +189,7 @@ fn a_reader_in_another_language() {
     compare
         .wait()
         .succeeds()
-        .shows("cells of 15 traces compared");
+        .shows("cells of 16 traces compared");
 }
 
 /// The reader tells of a difference: a cell that is wrong in the export, and a row that is missing.

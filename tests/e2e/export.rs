@@ -13,7 +13,7 @@ use polars_io::parquet::read::ParquetReader;
 use portmortem_analyzer::Tables;
 use portmortem_analyzer::tables::{Cell, Kind, Table};
 use portmortem_tests::patience::wait_until;
-use portmortem_tests::{Outcome, Profiled, Sandbox, Status, built, sample};
+use portmortem_tests::{Outcome, Profiled, Sandbox, Status, built, sample, trap};
 
 /// By table, trace and column of integers: the number of cells that have one, and their sum.
 type Sums = BTreeMap<(String, String, String), (u64, i128)>;
@@ -182,7 +182,7 @@ fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
     printed.lines().map(cell).collect()
 }
 
-const ALL: &str = "predicates,edges,sites,clauses,arguments,sizes,argument_values,value_pairs,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,tests,costs,latencies,site_latencies,slowest,events";
+const ALL: &str = "predicates,edges,sites,clauses,arguments,sizes,argument_values,value_pairs,contexts,backtracks,cuts,choicepoints,cycles,streams,waits,centers,tests,costs,latencies,site_latencies,slowest,events";
 
 /// Threads, exceptions, recursion through others, many choicepoints: something for every table.
 const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"];
@@ -193,14 +193,12 @@ fn every_format_says_the_same() {
     let program = fs::read_to_string(sample("queens.pl")).unwrap() + super::unit_tests::OF_QUEENS;
     let options = "--clauses --tests --arguments * --values *".split(' ');
     sandbox.record("clauses", &program, &options.collect::<Vec<_>>());
+    sandbox.record_file(&trap("waits/program.pl"), &[]);
     let mut paths = SAMPLES.map(|name| sample(&format!("{name}.pmt"))).to_vec();
-    paths.push(sandbox.path("clauses.pmt"));
-    let names = [&SAMPLES[..], &["clauses"]].concat();
-    let traces: Vec<_> = names
-        .iter()
-        .copied()
-        .zip(paths.iter().map(PathBuf::as_path))
-        .collect();
+    paths.extend(["clauses.pmt", "program.pmt"].map(|name| sandbox.path(name)));
+    let names = [&SAMPLES[..], &["clauses", "program"]].concat();
+    let each = paths.iter().map(PathBuf::as_path);
+    let traces: Vec<_> = names.iter().copied().zip(each).collect();
     let expected = expected(&traces);
     for table in Table::ALL {
         let has_rows = expected.keys().any(|(of, ..)| of == table.name());
@@ -252,7 +250,8 @@ fn usual_tables_and_one() {
             "slowest.csv",
             "streams.csv",
             "tests.csv",
-            "value_pairs.csv"
+            "value_pairs.csv",
+            "waits.csv"
         ]
     );
     sandbox

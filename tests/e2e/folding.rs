@@ -155,6 +155,11 @@ fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
         .portmortem(["report", "few.pmt"])
         .succeeds()
         .shows("events were folded into the figures");
+    sandbox
+        .portmortem(["verify", "few.pmt"])
+        .succeeds()
+        .shows("no damage, nothing lost")
+        .shows("events were folded into the figures");
     // Packed, it keeps its figures.
     for words in [
         ["pack", "few.pmt", "-o", "packed.pmt", "--force"],
@@ -181,6 +186,20 @@ fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
         .portmortem(["report", "few.pmt"])
         .exits(3)
         .says("are of another version of Portmortem");
+    // A trace that takes its place has none.
+    let again = [
+        "record",
+        "--keep",
+        "all",
+        "-o",
+        "few.pmt",
+        "rounds.pl",
+        "none",
+        "3",
+        "true",
+    ];
+    sandbox.portmortem(again).succeeds();
+    assert!(!figures.exists());
 }
 
 /// Without a limit, nothing is written over until the trace is large; then figures go on.

@@ -240,6 +240,33 @@ q(X) :- member(X, [1, f(_), f(_), 2]).
     assert_eq!((q.further, q.repeated), (1, 0));
 }
 
+/// Calls with variables in their arguments are variants of each other. A result with variables in
+/// it is another one each time.
+#[test]
+fn variants_are_compared() {
+    let profiled = record(
+        "\
+:- initialization(main, main).
+main :- forall(between(1, 20, N), ( M is N mod 4, closed(k(M, _), _), open(k(M, _), _), other(k(M, _), N, _) )).
+closed(k(M, _), [M, M]).
+open(k(M, _), f(M, _)).
+other(k(M, _), N, S) :- S is M*N.
+",
+        &["--values", "user:*"],
+    );
+    let variants = |name| {
+        let figures = figures(&profiled, name);
+        (
+            figures.variants,
+            figures.variants_known,
+            figures.variants_same,
+        )
+    };
+    assert_eq!(variants("closed/2"), (16, 16, 16));
+    assert_eq!(variants("open/2"), (0, 0, 0));
+    assert_eq!(variants("other/3"), (0, 0, 0));
+}
+
 /// Each of two conversions undoes the other.
 #[test]
 fn to_and_fro() {

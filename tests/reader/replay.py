@@ -9,6 +9,9 @@ from collections import Counter, defaultdict
 ROOT = "<root>"
 UNKNOWN = None  # id of the predicate of boxes that are not known
 
+# How boxes stood at the end of a range.
+ENDS = {"open", "pending", "left_pending"}
+
 OUTCOMES = {"fail": "failed", "exception": "raised", "open": "open"}
 
 
@@ -73,13 +76,24 @@ class Figures:
     """Sums over all streams: counters by predicate, by (caller, callee), by site: (caller, callee, id of the site), and by
     clause: (predicate, id of the clause)."""
 
-    def __init__(self, trace):
+    def __init__(self, trace, window=None):
+        part = trace.part and trace.part[:2]
+        self.window = window or part or (0, 1 << 64)
         self.predicates = defaultdict(Counter)
         self.edges = defaultdict(Counter)
         self.sites = defaultdict(Counter)
         self.clauses = defaultdict(Counter)
         for stream in trace.streams:
             Replay(self, trace, stream).run()
+        if part and not window:
+            self.take(Figures(trace, (part[0], part[0])))
+
+    def take(self, before):
+        """Takes away what was counted before a range."""
+        for table in ("predicates", "edges", "sites", "clauses"):
+            for row, sums in getattr(before, table).items():
+                for name in sums.keys() - ENDS:
+                    getattr(self, table)[row][name] -= sums[name]
 
 
 class Replay:
@@ -105,8 +119,15 @@ class Replay:
     def run(self):
         events = list(self.trace.events(self.stream))
         ticks = [tick for _, _, tick in events]
-        now = min(ticks[:1] + ([self.stream.begin] if self.stream.begin is not None else []), default=0)
-        for name, argument, tick in events:
+        begin, until = self.figures.window
+        near = lambda tick: min(max(tick, begin), until)
+        now = near(min(ticks[:1] + ([self.stream.begin] if self.stream.begin is not None else []), default=0))
+        last = self.stream.end[0] if self.stream.end else 0
+        for name, argument, at in events:
+            if at >= until:
+                last = until
+                break
+            tick = near(at)
             if name == "gap":
                 self.gap()
             else:
@@ -123,8 +144,7 @@ class Replay:
                     port()
                 self.note_reason(name, argument, outermost)
             now = max(now, tick)
-        if self.stream.end:
-            self.pass_time(max(self.stream.end[0] - now, 0))
+        self.pass_time(max(near(last) - now, 0))
         self.abandon()
 
     # why boxes are re-entered

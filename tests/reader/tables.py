@@ -19,11 +19,17 @@ from replay import ROOT, Figures
 from tracefile import Trace
 
 
+# A predicate has a row if one of these is not zero.
+USED = "calls exit_det exit_nondet redos fail exception cuts inclusive".split()
+
+
 def predicate_rows(name, trace, figures):
     ns = trace.duration_ns
     for id, sums in figures.predicates.items():
         predicate = trace.predicates.get(id)
         exits = sums["exit_det"] + sums["exit_nondet"]
+        if not any(sums[name] for name in USED):
+            continue
         yield {
             "trace": name,
             "predicate": trace.name(id),

@@ -10,7 +10,8 @@ FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 8
+NEWEST_VERSION = 11
+PART_VERSION = 11
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
 PACKED = 16
@@ -303,12 +304,16 @@ class Trace:
         self.sites = {}
         self.clauses = {}
         self.end = None
+        # Of a part of a trace: its first tick, the first one after it, streams, name of the trace.
+        self.part = None
         self.records_lost = False
         self._streams = {}
         blocks = blocks_by_index(data, file_id)
         if blocks is None:
             blocks = blocks_by_walk(data, file_id)
         self._read_records(in_order(block for block in blocks if block.kind == RECORDS))
+        if version >= PART_VERSION and self.part is None:
+            raise Malformed("it is not known which part of a trace it is")
         for block in in_order(block for block in blocks if block.kind == EVENTS):
             self._stream(block.stream).blocks.append(block)
         self.streams = [self._streams[id] for id in sorted(self._streams)]
@@ -359,6 +364,8 @@ class Trace:
             lambda: (at.variant(nothing, nothing),),
             lambda: (at.u32(),),
             lambda: (at.u32(),),
+            lambda: (at.u32(), at.string()),
+            lambda: (at.u64(), at.u64(), at.list_of(at.u32), at.string()),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")
@@ -379,6 +386,8 @@ class Trace:
             self.sites.setdefault(fields.id, fields)
         elif number == 15:
             self.clauses.setdefault(fields.id, fields)
+        elif number == 21:
+            self.part = self.part or fields
 
     def _set_clock(self, blocks):
         pairs = [(block.base_tick, block.base_ns) for block in blocks]
@@ -437,6 +446,12 @@ class Trace:
                 except Malformed:
                     lost_track = True
                     break
+                if name == "skip":
+                    if self.part is None:
+                        lost_track = True
+                        break
+                    number += argument + 1
+                    continue
                 if name in ("call", "tail"):
                     site = self.site(argument)
                     predicate = site.callee if site else argument
@@ -469,6 +484,7 @@ def in_order(blocks):
 SIMPLE = {3: "exit_det", 4: "exit_nondet", 5: "redo", 6: "fail"}
 EXTENDED = {
     1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause", 7: "arguments", 8: "table", 9: "value",
+    10: "sync", 11: "skip",
 }
 
 
@@ -508,7 +524,7 @@ def event(at):
         name = EXTENDED.get(at.byte())
         if name is None:
             raise Malformed("an unknown event")
-        if name in ("gap", "mark", "clause"):
+        if name in ("gap", "mark", "clause", "skip"):
             argument = at.leb128()
         if name == "arguments":
             called_with(at)
@@ -518,6 +534,11 @@ def event(at):
                     raise Malformed("a number is too large")
         if name == "value":
             value(at)
+        if name == "sync":
+            if at.byte() > 5:
+                raise Malformed("an unknown role")
+            if at.leb128() >> 32:
+                raise Malformed("a number is too large")
     elif tag in SIMPLE:
         name = SIMPLE[tag]
     else:

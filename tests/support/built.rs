@@ -12,9 +12,10 @@ use std::time::SystemTime;
 
 const OVERRIDE: &str = "PORTMORTEM_TEST_PROGRAM";
 const LIBRARY: &str = "libportmortem_swi.so";
+const READER: &str = "libportmortem_prolog.so";
 const POLARS: &str = "portmortem-polars";
-const BUILD: &str =
-    "cargo build --package portmortem --package portmortem-polars --package portmortem-swi";
+const BUILD: &str = "cargo build --package portmortem --package portmortem-polars \
+                     --package portmortem-swi --package portmortem-prolog";
 
 /// The built `portmortem`.
 ///
@@ -28,7 +29,7 @@ pub fn portmortem() -> &'static Path {
             return PathBuf::from(path).canonicalize().unwrap();
         }
         let directory = profile_directory();
-        for name in ["portmortem", POLARS, LIBRARY] {
+        for name in ["portmortem", POLARS, LIBRARY, READER] {
             let file = directory.join(name);
             assert!(file.is_file(), "{} is missing: {BUILD}", file.display());
             refuse_stale(&file);

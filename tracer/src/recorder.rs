@@ -20,7 +20,7 @@ use crate::phase::{Life, Phase};
 use crate::records::Records;
 use crate::registry;
 use crate::segment::check_size_limit;
-use crate::shared::{Inner, NO_ID, Shared, bounded};
+use crate::shared::{Inner, MAX_KNOWN_TEXTS, NO_ID, Shared, bounded};
 use crate::slow::Core;
 use crate::sources::Sources;
 use crate::space::{MAX_BLOCK, MIN_BLOCK, Space};
@@ -140,6 +140,8 @@ impl Recorder {
                 files: HashMap::new(),
                 texts: HashMap::new(),
                 next_text: 0,
+                shared: HashMap::new(),
+                next_shared: 0,
                 next_callable: 0,
                 centers: HashMap::new(),
                 sites: HashMap::new(),
@@ -278,6 +280,26 @@ impl Recorder {
     pub fn keeps_values(&self, predicate: u32) {
         let record = Record::Values { predicate };
         self.inner.with(|shared| self.inner.append(shared, &record));
+    }
+
+    /// Makes a mutex, a message queue or a thread known and gives its id, the same for the same
+    /// name, for [`crate::Stream::sync`]. Long names are cut.
+    #[must_use]
+    pub fn shared(&self, name: &str) -> u32 {
+        let add = |shared: &mut Shared| {
+            let name = bounded(name);
+            if let Some(&id) = shared.shared.get(&name) {
+                return id;
+            }
+            let id = shared.next_shared;
+            shared.next_shared += 1;
+            if shared.shared.len() < MAX_KNOWN_TEXTS {
+                shared.shared.insert(name.clone(), id);
+            }
+            self.inner.append(shared, &Record::Shared { id, name });
+            id
+        };
+        self.inner.with(add).unwrap_or(NO_ID)
     }
 
     /// Makes a cost centre known and gives its id, the same for the same name, from the numbers that

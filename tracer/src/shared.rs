@@ -25,7 +25,7 @@ pub const NO_ID: u32 = u32::MAX;
 const MAX_STRING_BYTES: usize = 16 << 10;
 
 /// More different texts than this are recorded each time they occur, so that memory stays bounded.
-const MAX_KNOWN_TEXTS: usize = 1 << 16;
+pub(crate) const MAX_KNOWN_TEXTS: usize = 1 << 16;
 
 /// The parts that all streams of a recording share; those that change are in `shared`.
 #[derive(Debug)]
@@ -52,6 +52,9 @@ pub(crate) struct Shared {
     pub(crate) files: HashMap<String, u32>,
     pub(crate) texts: HashMap<String, u32>,
     pub(crate) next_text: u32,
+    /// Mutexes, queues and threads by their names.
+    pub(crate) shared: HashMap<String, u32>,
+    pub(crate) next_shared: u32,
     /// The next id of what events call: a predicate, a cost centre, a site.
     pub(crate) next_callable: u32,
     pub(crate) centers: HashMap<String, u32>,

@@ -9,8 +9,9 @@ use std::sync::atomic::Ordering;
 
 use crate::clock;
 use crate::format::{
-    ArgumentValue, Arguments, CODE_CLAUSE, CODE_EXCEPTION, CompleteTable, Event, TAG_BITS,
-    TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
+    ArgumentValue, Arguments, CODE_CLAUSE, CODE_EXCEPTION, CompleteTable, Event, SyncCall,
+    TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO,
+    TAG_TAIL,
 };
 use crate::registry;
 use crate::slow::Core;
@@ -352,6 +353,11 @@ impl Stream {
     /// What an argument of a call is.
     pub fn value(&self, value: ArgumentValue) {
         self.core().slow(Event::Value(value), clock::ticks());
+    }
+
+    /// What the call of the active box does with something that threads share.
+    pub fn sync(&self, call: SyncCall) {
+        self.core().slow(Event::Sync(call), clock::ticks());
     }
 
     /// [`Stream::cut`], as [`Stream::call_if_soon`]. A cut that becomes part of the event before is always soon.

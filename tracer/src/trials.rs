@@ -89,7 +89,11 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Run>> {
             }
             match event {
                 Event::Call { .. } => leaf = Some(0),
-                Event::Clause { .. } | Event::Arguments(_) | Event::Table(_) | Event::Value(_) => {}
+                Event::Clause { .. }
+                | Event::Arguments(_)
+                | Event::Table(_)
+                | Event::Value(_)
+                | Event::Sync(_) => {}
                 _ => leaf = None,
             }
         }
@@ -252,7 +256,8 @@ fn kind(event: Event) -> Option<(usize, u64)> {
         | Event::Clause { .. }
         | Event::Arguments(_)
         | Event::Table(_)
-        | Event::Value(_) => return None,
+        | Event::Value(_)
+        | Event::Sync(_) => return None,
     };
     Some((kind, 1))
 }

@@ -6,9 +6,9 @@ use portmortem_tracer::format::{
     ArgumentValue, Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource,
     CompleteTable, Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, Fit, Footer,
     Header, HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, NEWEST_VERSION, Outcome,
-    PortCosts, Predicate, Record, Site, StreamBegin, StreamKind, Technique, Trial, Trials,
-    ValueKind, WireError, crc32, decode_header, decode_index, decode_record, encode_header,
-    encode_index, encode_record, read_record, read_varint, write_varint,
+    PortCosts, Predicate, Record, Site, StreamBegin, StreamKind, SyncCall, SyncRole, Technique,
+    Trial, Trials, ValueKind, WireError, crc32, decode_header, decode_index, decode_record,
+    encode_header, encode_index, encode_record, read_record, read_varint, write_varint,
 };
 use proptest::prelude::*;
 
@@ -35,6 +35,7 @@ fn event() -> impl Strategy<Value = Event> {
         arguments().prop_map(Event::Arguments),
         table().prop_map(Event::Table),
         value(),
+        sync(),
     ]
 }
 
@@ -65,6 +66,18 @@ fn value() -> impl Strategy<Value = Event> {
             hash: if kind.has_hash() { hash } else { 0 },
         })
     })
+}
+
+fn sync() -> impl Strategy<Value = Event> {
+    let role = prop_oneof![
+        Just(SyncRole::Holds),
+        Just(SyncRole::Locks),
+        Just(SyncRole::Unlocks),
+        Just(SyncRole::Receives),
+        Just(SyncRole::Sends),
+        Just(SyncRole::Joins),
+    ];
+    (role, any::<u32>()).prop_map(|(role, shared)| Event::Sync(SyncCall { role, shared }))
 }
 
 fn arguments() -> impl Strategy<Value = Arguments> {
@@ -225,6 +238,7 @@ fn record() -> impl Strategy<Value = Record> {
         }),
         any::<u32>().prop_map(|predicate| Record::Arguments { predicate }),
         any::<u32>().prop_map(|predicate| Record::Values { predicate }),
+        any::<(u32, String)>().prop_map(|(id, name)| Record::Shared { id, name }),
         prop_oneof![Just(Technique::Ports), Just(Technique::Stubs)].prop_map(Record::Technique),
         any::<(Option<u32>, u32, u32)>().prop_map(|(predicate, costs, left)| {
             Record::Fit(Fit {

@@ -3,6 +3,7 @@
 
 mod advise;
 mod columns;
+mod cut;
 mod diff;
 mod html;
 mod keep;
@@ -23,6 +24,7 @@ pub use tables::{ExportArgs, ExportFormat, QueryArgs, QueryFormat};
 pub(crate) use advise::{AdviseArgs, AdviseFormat, USUAL_LEAST};
 pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
+pub(crate) use cut::CutArgs;
 pub(crate) use diff::{DiffArgs, Recordings};
 pub(crate) use html::HtmlArgs;
 pub(crate) use keep::Keep;
@@ -117,6 +119,8 @@ A trace that is damaged, or whose recording did not end, has none.")]
     },
     /// Make a smaller file of a trace, for keeping and sending; every command reads it
     Pack(PackArgs),
+    /// Make a trace of its own of a range of time, for sending what is of interest
+    Cut(CutArgs),
     /// Measure the costs of the operations of a Prolog program on this machine
     Calibrate(CalibrateArgs),
     /// Predict times: on another machine, or for sizes of the input that were never run
@@ -205,6 +209,9 @@ pub(crate) struct ReportArgs {
     /// Show the tests of plunit that ran, the slowest first; needs `record --tests`
     #[arg(long, conflicts_with_all = ["columns", "sites", "clauses", "predicate"])]
     pub(crate) tests: bool,
+    /// Show which thread waited for which, where and for what, the longest time first
+    #[arg(long, conflicts_with_all = ["columns", "sites", "clauses", "predicate", "tests"])]
+    pub(crate) waits: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,

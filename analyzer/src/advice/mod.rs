@@ -6,6 +6,7 @@
 mod again;
 mod asked_again;
 mod asserted_again;
+mod awaited;
 mod built_ins;
 mod change;
 mod chr_scans;

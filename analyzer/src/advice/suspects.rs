@@ -5,6 +5,8 @@ use std::cmp::Reverse;
 use super::evidence::Evidence;
 use super::{Need, generators};
 use crate::Analysis;
+use crate::figures::PredicateFigures;
+use crate::trace::PredicateIndex;
 
 /// So many predicates of the program, and so many others.
 const MOST: usize = 3;
@@ -25,45 +27,45 @@ const LEAST_SHARE: u64 = 5;
 pub fn suspects(analysis: &Analysis) -> Vec<Need> {
     let evidence = Evidence::of(analysis);
     let enough = evidence.total_ticks / 100 * LEAST_SHARE;
-    let hottest = |of_program: bool| {
+    let most = |of_program: bool, ticks: fn(&PredicateFigures) -> u64, number: usize| {
         let mut found: Vec<_> = evidence
             .predicates()
             .filter(|&(index, info, figures)| {
                 evidence.is_of_program(index) == of_program
                     && info.is_called_by_program()
                     && info.declared.arity > 0
-                    && figures.self_ticks >= enough.max(1)
+                    && ticks(figures) >= enough.max(1)
             })
+            .map(|(index, _, figures)| (index, ticks(figures)))
             .collect();
-        found.sort_by_key(|&(index, _, figures)| (Reverse(figures.self_ticks), index));
-        found.truncate(MOST);
-        found
+        found.sort_by_key(|&(index, ticks)| (Reverse(ticks), index));
+        found.truncate(number);
+        found.into_iter().map(|(index, _)| index)
     };
-    let around = |of_program: bool| {
-        let mut found: Vec<_> = evidence
-            .predicates()
-            .filter(|&(index, info, figures)| {
-                evidence.is_of_program(index) == of_program
-                    && info.is_called_by_program()
-                    && info.declared.arity > 0
-                    && figures.calls >= LEAST_CALLS
-                    && figures.inclusive_work_ticks >= enough.max(1)
-                    && !evidence.callees_of(index).any(|callee| callee == index)
-            })
-            .collect();
-        found.sort_by_key(|&(index, _, figures)| (Reverse(figures.inclusive_work_ticks), index));
-        found.truncate(MOST_AROUND);
-        found
+    let itself = |of_program| most(of_program, |figures| figures.self_ticks, MOST);
+    let is_loop = |&index: &PredicateIndex| {
+        let calls_itself = evidence.callees_of(index).any(|callee| callee == index);
+        evidence.figures(index).calls >= LEAST_CALLS && !calls_itself
     };
-    let mut found = [hottest(true), hottest(false)].concat();
-    let around = [around(true), around(false)].concat().into_iter();
-    let known: Vec<_> = found.iter().map(|&(index, ..)| index).collect();
-    found.extend(around.filter(|(index, ..)| !known.contains(index)));
+    let around = |of_program| {
+        let all = most(
+            of_program,
+            |figures| figures.inclusive_work_ticks,
+            usize::MAX,
+        );
+        all.filter(is_loop).take(MOST_AROUND)
+    };
+    let mut found: Vec<PredicateIndex> = itself(true).chain(itself(false)).collect();
+    for one in around(true).chain(around(false)) {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
     let rejected = generators::find(&evidence);
     let rejected = rejected.iter().max_by_key(|one| one.cost_ticks);
     let generator = rejected.and_then(|one| one.predicates.last().copied());
     let generator = generator.filter(|&one| evidence.is_of_program(one) && !evidence.is_leaf(one));
-    let found = found.iter().map(|&(index, ..)| index).chain(generator);
+    let found = found.into_iter().chain(generator);
     let mut needs: Vec<_> = found
         .map(|index| Need::Values(evidence.name(index).to_owned()))
         .collect();

@@ -6,7 +6,7 @@ use std::iter;
 use portmortem_tracer::format::StreamKind;
 
 use super::evidence::{Evidence, part_of};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, awaited};
 use crate::Analysis;
 use crate::figures::{Caller, StreamFigures};
 use crate::tables::Site;
@@ -160,8 +160,9 @@ fn waiters<'e>(evidence: &'e Evidence, predicate: PredicateIndex, ticks: u64) ->
 fn short_threads(evidence: &Evidence) -> Option<(u64, u64)> {
     let Analysis { trace, profile, .. } = evidence.analysis;
     let of_thread = |stream: &&StreamFigures| {
-        let declared = trace.streams().iter().find(|one| one.id == stream.stream);
-        declared.is_some_and(|one| one.kind() == StreamKind::Thread)
+        let streams = trace.streams();
+        let place = streams.binary_search_by_key(&stream.stream, |one| one.id);
+        place.is_ok_and(|at| streams[at].kind() == StreamKind::Thread)
     };
     let mut work: Vec<u64> = profile
         .streams
@@ -233,6 +234,10 @@ fn finding(evidence: &Evidence, what: WaitsFor, longest: &Waiter, others: &[Wait
                 .to_owned(),
         ),
     };
+    let by: Vec<_> = all()
+        .map(|waiter| (waiter.predicate, waiter.goal.and_then(|goal| goal.site)))
+        .collect();
+    let awaited = awaited::sentence(evidence, &by);
     let evidence_text = match what {
         WaitsFor::Thread => {
             let most = all().take(4).map(|waiter| {
@@ -244,10 +249,13 @@ fn finding(evidence: &Evidence, what: WaitsFor, longest: &Waiter, others: &[Wait
                 )
             });
             let most: Vec<String> = most.collect();
-            format!("Threads waited {waited} in all: {}.", most.join("; "))
+            format!(
+                "Threads waited {waited} in all: {}.{awaited}",
+                most.join("; ")
+            )
         }
         WaitsFor::Mutex => format!(
-            "{name} was called {calls} there and waited {waited} in all; what it then did is not in that."
+            "{name} was called {calls} there and waited {waited} in all; what it then did is not in that.{awaited}"
         ),
         WaitsFor::Input | WaitsFor::Time | WaitsFor::Something => {
             format!("{name} was called {calls} there and waited {waited} in all.")

@@ -8,7 +8,7 @@ use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::*;
-use crate::reading;
+use crate::reading::{self, Asked};
 use crate::replay::{ReplayOptions, replay};
 use crate::scope::{Focus, FocusOn, Hide, Window};
 
@@ -176,12 +176,12 @@ proptest! {
         let window = Window { from: first + from as u64, until: first + (from + length) as u64 };
         let scope = Scope { window: Some(window), ..Scope::hiding(&trace, &Hide::default()) };
         let inside = plain(&events, |at, _| (from..from + length).contains(&at));
-        prop_assert_eq!(reading::read(&trace, &scope, false, None).unwrap().arguments, inside);
+        prop_assert_eq!(reading::read(&trace, &scope, Asked::default(), None).unwrap().arguments, inside);
 
         let focus = Focus::default().within(&FocusOn::Predicate(1));
         let scope = Scope { focus, hidden: vec![false, false, true, false, false], ..Scope::hiding(&trace, &Hide::default()) };
         let below = plain(&events, |_, chain| chain.contains(&1) && chain.last() != Some(&2));
-        prop_assert_eq!(reading::read(&trace, &scope, false, None).unwrap().arguments, below);
+        prop_assert_eq!(reading::read(&trace, &scope, Asked::default(), None).unwrap().arguments, below);
     }
 }
 

@@ -211,16 +211,18 @@ impl<'s> Follower<'s> {
         });
     }
 
-    /// The innermost box of a predicate, if there is one, leads to a call of it.
+    /// The innermost box of a predicate, if there is one, leads to a call of it. What it has led to
+    /// before the window does not matter.
     fn recurs(&mut self, at: &At, predicate: PredicateIndex) {
+        if !at.is_inside {
+            return;
+        }
         let Some(Some(calls)) = self.inner.get_mut(predicate as usize) else {
             return;
         };
         *calls += 1;
         let is_first = *calls == 1;
-        if let Some(recursion) = self.recursions.get_mut(predicate as usize)
-            && at.is_inside
-        {
+        if let Some(recursion) = self.recursions.get_mut(predicate as usize) {
             recursion.calls += 1;
             recursion.callers += u64::from(is_first);
         }

@@ -50,6 +50,10 @@ impl EventCondition {
         PORTS.iter().any(|event| {
             let texts: Vec<Cell> = match event {
                 Event::Mark { .. } => trace.texts().map(Cell::Text).collect(),
+                Event::Sync(_) => {
+                    let all = trace.all_shared().into_iter();
+                    all.map(|(_, name)| Cell::Text(name)).collect()
+                }
                 _ => vec![Cell::Missing],
             };
             let port = port(*event);

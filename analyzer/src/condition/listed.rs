@@ -6,7 +6,9 @@ use crate::moment::OpenBox;
 use crate::tables::{EventAt, Facts, Listed, ListedRow, Row, SiteNames, port};
 use crate::trace::Trace;
 use crate::walk::Step;
-use portmortem_tracer::format::{ArgumentValue, Arguments, CompleteTable, Event, ValueKind};
+use portmortem_tracer::format::{
+    ArgumentValue, Arguments, CompleteTable, Event, SyncCall, SyncRole, ValueKind,
+};
 use portmortem_tracer::pattern::{PredicatePattern, wildcard};
 
 use super::{Condition, ConditionError, Field, FieldKind};
@@ -19,7 +21,7 @@ const ALIASES: [(&str, &str); 3] = [("event", "seq"), ("time", "ns"), ("number",
 const NOT_ASKED: [&str; 4] = ["trace", "cause", "cause_event", "caught"];
 
 /// All that can happen, in any order.
-pub(super) const PORTS: [Event; 16] = [
+pub(super) const PORTS: [Event; 17] = [
     Event::Call { predicate: 0 },
     Event::Tail { predicate: 0 },
     Event::ExitDet,
@@ -45,6 +47,10 @@ pub(super) const PORTS: [Event; 16] = [
         kind: ValueKind::Unbound,
         size: 0,
         hash: 0,
+    }),
+    Event::Sync(SyncCall {
+        role: SyncRole::Holds,
+        shared: 0,
     }),
 ];
 
@@ -300,6 +306,7 @@ fn port_id(event: Event) -> usize {
         Event::Arguments(_) => 13,
         Event::Table(_) => 14,
         Event::Value(_) => 15,
+        Event::Sync(_) => 16,
     }
 }
 

@@ -17,6 +17,7 @@ pub mod net_times;
 pub mod profile;
 mod totals;
 pub mod values;
+pub mod waits;
 pub mod whole;
 pub mod work;
 

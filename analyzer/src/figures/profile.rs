@@ -8,6 +8,7 @@ use crate::figures::clauses::Clauses;
 use crate::figures::contexts::{ContextFigures, ContextTree};
 use crate::figures::net_times::NetTimes;
 use crate::figures::values::Values;
+use crate::figures::waits::Waits;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures,
 };
@@ -47,6 +48,9 @@ pub struct Profile {
     pub arguments: Arguments,
     /// What arguments were at calls and exits, if the trace says it.
     pub values: Values,
+    /// Who waited for whom; `None` if that is not known: the trace does not say it, or it is still
+    /// being recorded, or events were folded.
+    pub waits: Option<Waits>,
     /// By stream id.
     pub streams: Vec<StreamFigures>,
     /// Events that the trace still has, if others were folded into the figures and are gone.

@@ -39,7 +39,8 @@ pub struct ValueFigures {
     /// See `again_later`.
     pub same_later: u64,
     /// First exits and failures of calls that came before with the same arguments, whatever
-    /// variables were in these: the calls are variants of each other, argument by argument.
+    /// variables were in these: the calls are variants of each other, argument by argument. Results
+    /// with variables in them are left out.
     pub variants: u64,
     /// Those of them whose result is known, and that of the one before them, too. Large terms are
     /// not.

@@ -15,6 +15,7 @@ use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::Clauses;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::values::Values;
+use crate::figures::waits::{LongWait, WaitKind, Waits};
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures,
 };
@@ -36,6 +37,7 @@ pub(super) struct Contents {
     pub(super) clauses: Clauses,
     pub(super) arguments: Arguments,
     pub(super) values: Values,
+    pub(super) waits: Option<Waits>,
     pub(super) streams: Vec<StreamFigures>,
     pub(super) checkpoints: Arc<[Checkpoint]>,
     pub(super) pyramids: Arc<[PyramidBytes]>,
@@ -113,6 +115,10 @@ impl Contents {
                 let info = trace.sites().get(site as usize);
                 info.is_some_and(|info| info.callee == callee)
             })
+            && self
+                .waits
+                .as_ref()
+                .is_none_or(|waits| are_waits(trace, waits))
             && (0..).zip(&self.contexts).all(above)
             && self.checkpoints.iter().all(|checkpoint| {
                 let change = &checkpoint.change;
@@ -122,6 +128,25 @@ impl Contents {
             })
             && ascend(&self.checkpoints)
     }
+}
+
+/// Whether waits are of what is in the trace.
+fn are_waits(trace: &Trace, waits: &Waits) -> bool {
+    let is_stream = |id: u32| trace.stream_place(id).is_some();
+    let sites = trace.sites();
+    let is_kind = |wait: &WaitKind| {
+        is_stream(wait.stream)
+            && wait.awaited.is_none_or(is_stream)
+            && wait
+                .predicate
+                .is_none_or(|of| (of as usize) <= trace.predicates().len())
+            && wait.site.is_none_or(|site| (site as usize) < sites.len())
+            && wait
+                .object
+                .is_none_or(|object| trace.shared(object.id).is_some())
+    };
+    let is_listed = |wait: &LongWait| is_kind(&wait.kind) && wait.from <= wait.to;
+    waits.sums.keys().all(is_kind) && waits.longest.iter().all(is_listed)
 }
 
 /// Whether the checkpoints of each stream are in the order of its events.

@@ -14,8 +14,11 @@ pub enum IndexError {
     /// Its bytes changed after they were written.
     #[error("the index is damaged")]
     Damaged,
-    /// The recording did not end, or the trace is damaged.
-    #[error("a trace that is damaged, or whose recording did not end, has no index")]
+    /// The recording did not end, the trace is damaged, or it is a part of another one.
+    #[error(
+        "a trace that is damaged, whose recording did not end, or that was cut out of another one \
+         has no index"
+    )]
     NotWhole,
     /// Where it should be is something else: a directory, a pipe, or to be written a symbolic link.
     #[error("where the index should be is something that is not a regular file; remove it")]

@@ -65,7 +65,7 @@ impl Fold {
     /// If the trace cannot be opened.
     pub fn begin(path: &Path, limit: u64) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        remove(&Self::path_of(path))?;
+        Self::forget(path)?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -109,7 +109,18 @@ impl Fold {
     /// # Errors
     /// If the figures cannot be removed.
     pub fn leave(self) -> io::Result<()> {
-        remove(&Self::path_of(&self.path))
+        Self::forget(&self.path)
+    }
+
+    /// Removes the figures beside the trace at `path`, if there are any.
+    ///
+    /// # Errors
+    /// If they cannot be removed.
+    pub fn forget(path: &Path) -> io::Result<()> {
+        match fs::remove_file(Self::path_of(path)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
     }
 
     fn fold(&mut self, trace: &Trace, least: u64) -> Result<NewParts, FoldError> {
@@ -150,14 +161,6 @@ impl Fold {
         let bytes = bytes::encode(FOLDED, &(growing, calls));
         // It is read by other processes, so the system need not have written it to the disk.
         put(&Self::path_of(&self.path), |new| fs::write(new, bytes))
-    }
-}
-
-/// Removes a file, if there is one.
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
     }
 }
 

@@ -148,6 +148,7 @@ impl Index {
             clauses,
             arguments,
             values,
+            waits,
             streams,
             ..
         } = profile;
@@ -164,6 +165,7 @@ impl Index {
                 clauses,
                 arguments,
                 values,
+                waits,
                 streams,
                 checkpoints: checkpoints.into(),
                 pyramids: pyramids.bytes(),
@@ -275,6 +277,7 @@ impl Index {
             clauses: contents.clauses,
             arguments: contents.arguments,
             values: contents.values,
+            waits: contents.waits,
             streams: contents.streams,
             ..Profile::default()
         }
@@ -319,6 +322,7 @@ pub const WORTH_BYTES: u64 = 10_000_000;
 fn may_have_index(trace: &Trace) -> bool {
     let mut streams = trace.streams().iter();
     trace.end().is_some()
+        && trace.part().is_none()
         && trace.damage().is_empty()
         && streams.all(|stream| trace.events_after_end(stream) == 0)
 }
@@ -347,7 +351,7 @@ fn is_writable(path: &Path) -> bool {
 /// the replay goes on from where another command came.
 #[must_use]
 pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
-    if !options.is_everything() {
+    if !options.is_everything() || trace.part().is_some() {
         return replay::replay(trace, options);
     }
     if so_far::has_one(trace) {

@@ -108,7 +108,8 @@ impl Default for Bounds {
 pub type Take<'a> = dyn FnMut(&Listed, &[(u64, OpenBox)]) -> ControlFlow<()> + 'a;
 
 impl<'t> Listing<'t> {
-    /// All events of a trace called `name`. With a trail they are read in parallel.
+    /// All events of a trace called `name`; of a part, those of that. With a trail they are read in
+    /// parallel.
     #[must_use]
     pub fn new(
         trace: &'t Trace,
@@ -121,12 +122,11 @@ impl<'t> Listing<'t> {
             name,
             trail,
             sites,
-            streams: Vec::new(),
+            streams: trace
+                .part()
+                .map_or_else(Vec::new, |part| part.streams.clone()),
             numbers: 0..u64::MAX,
-            window: Window {
-                from: 0,
-                until: u64::MAX,
-            },
+            window: trace.part().map_or(Window::ALL, Window::of_part),
             boxes: 0,
             lost: AtomicBool::new(false),
         }

@@ -96,6 +96,7 @@ fn is_silent(event: Event) -> bool {
             | Event::Arguments(_)
             | Event::Table(_)
             | Event::Value { .. }
+            | Event::Sync(_)
     )
 }
 

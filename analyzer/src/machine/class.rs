@@ -62,7 +62,8 @@ impl Class {
             | Event::Clause { .. }
             | Event::Arguments(_)
             | Event::Table(_)
-            | Event::Value(_) => Self::Note,
+            | Event::Value(_)
+            | Event::Sync(_) => Self::Note,
         }
     }
 }

@@ -275,7 +275,8 @@ impl<'c> Chunk<'c> {
             | Event::Clause { .. }
             | Event::Arguments(_)
             | Event::Table(_)
-            | Event::Value(_) => {}
+            | Event::Value(_)
+            | Event::Sync(_) => {}
         }
     }
 

@@ -202,8 +202,10 @@ impl Growing {
         trace: &Trace,
         options: &ReplayOptions,
     ) -> Result<Grown, Stopped> {
-        // Figures by clause, arguments and values are found from the beginning.
-        self.go_on_beside(trace, options, |scope| beside(trace, scope, options))
+        // Figures by clause, arguments and values are found from the beginning. So are waits, which
+        // many more traces have: they are found once the recording has ended.
+        let waits = trace.end().is_some();
+        self.go_on_beside(trace, options, |scope| beside(trace, scope, options, waits))
     }
 
     /// The same without all that is found beside the replay.

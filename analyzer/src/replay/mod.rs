@@ -80,7 +80,7 @@ use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
-use crate::reading::{self, Found};
+use crate::reading::{self, Asked, Found};
 use crate::scope::focus::Focus;
 use crate::scope::hide::Hide;
 use crate::scope::window::Window;
@@ -134,12 +134,8 @@ impl ReplayOptions<'_> {
     }
 
     pub(crate) fn scope(&self, trace: &Trace) -> Scope {
-        Scope {
-            focus: self.focus.clone(),
-            window: self.window,
-            streams: self.streams.clone(),
-            ..Scope::hiding(trace, &self.hide)
-        }
+        let hiding = Scope::hiding(trace, &self.hide);
+        hiding.within(self.focus.clone(), self.window, self.streams.clone())
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -215,16 +211,17 @@ fn replay_with(
             None => profile,
         }
     };
-    let (profile, found) = rayon::join(since_it_begins, || beside(trace, &scope, options));
+    let (profile, found) = rayon::join(since_it_begins, || beside(trace, &scope, options, true));
     let profile = completed(trace, &scope, profile, found?);
     (!options.is_cancelled()).then_some(profile)
 }
 
 /// What is found beside the replay; the times of single calls are kept where the options want them.
 /// `None` if it was cancelled.
-fn beside(trace: &Trace, scope: &Scope, options: &ReplayOptions) -> Option<Found> {
-    let with_calls = options.calls.is_some();
-    let mut found = reading::read(trace, scope, with_calls, options.cancel)?;
+fn beside(trace: &Trace, scope: &Scope, options: &ReplayOptions, waits: bool) -> Option<Found> {
+    let calls = options.calls.is_some();
+    let asked = Asked { calls, waits };
+    let mut found = reading::read(trace, scope, asked, options.cancel)?;
     if let (Some(calls), Some(found)) = (options.calls, found.calls.take()) {
         calls.keep(found);
     }
@@ -237,6 +234,7 @@ fn completed(trace: &Trace, scope: &Scope, profile: Profile, found: Found) -> Pr
         clauses: found.clauses,
         arguments: found.arguments,
         values: found.values,
+        waits: found.waits,
         ..profile
     };
     profile

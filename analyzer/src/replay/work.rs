@@ -126,6 +126,7 @@ impl<'t> Worker<'t> {
         let (mut read, mut last) = (0, begin);
         if let Some(event) = first {
             last = event.tick;
+            read = reader.events.events_before();
             if !self.scope.is_over(event.tick) {
                 reader.step(chunk, stream.dialect(), event);
                 (read, last) = self.steps(chunk, stream.dialect(), &mut reader, last);
@@ -233,7 +234,7 @@ impl<'t> Worker<'t> {
         mut last: u64,
     ) -> (u64, u64) {
         let mut reported = 0;
-        let mut gone = 0;
+        let mut over = None;
         while !chunk.unusual && !self.options.is_cancelled() {
             let Some(payload) = reader.events.payload() else {
                 break;
@@ -261,13 +262,12 @@ impl<'t> Worker<'t> {
             }
             if read.bytes < bytes.len() {
                 // The reader of single events decides about the next one.
-                let before = reader.events.events_read();
                 let Some(event) = reader.events.next() else {
                     break;
                 };
                 last = event.tick;
                 if self.scope.is_over(event.tick) {
-                    gone = reader.events.events_read() - before;
+                    over = Some(reader.events.events_before());
                     break;
                 }
                 reader.step(chunk, dialect, event);
@@ -276,7 +276,8 @@ impl<'t> Worker<'t> {
             self.trace.let_go(block);
             reported = self.report(reported, reader.events.bytes_read());
         }
-        (reader.events.events_read() - gone, last)
+        let all = || reader.events.events_read();
+        (over.unwrap_or_else(all), last)
     }
 
     /// Reports what was read since the last report; returns what is reported now.

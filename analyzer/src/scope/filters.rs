@@ -1,5 +1,7 @@
 //! What a user asks to look at: a stack of filters, of which the newest can be taken away.
 
+use portmortem_tracer::format::Part;
+
 use super::{Focus, FocusOn, Hide, Window};
 use crate::text::time;
 use crate::trace::names::printable;
@@ -18,6 +20,8 @@ pub enum Filter {
     Window(Window),
     /// Only the stream of this number, and others asked for so.
     Stream(u32),
+    /// The trace has only this part of another one. It cannot be taken away.
+    Part(Part),
 }
 
 impl Filter {
@@ -43,15 +47,29 @@ impl Filter {
                 format!("in: {more}{}", names.join(" › "))
             }
             Self::Window(window) => format!("time: {}", window_text(*window, trace)),
-            Self::Stream(id) => {
-                let info = trace.streams().iter().find(|info| info.id == *id);
-                let name = info.map_or("", StreamInfo::name);
-                format!("stream: {id} {}", printable(name))
-                    .trim_end()
-                    .to_owned()
+            Self::Stream(id) => format!("stream: {}", stream_text(*id, trace)),
+            Self::Part(part) => {
+                let time = window_text(Window::of_part(part), trace);
+                let of = printable(&part.of);
+                let streams = part.streams.iter();
+                let streams: Vec<String> = streams.map(|id| stream_text(*id, trace)).collect();
+                let only = match streams.len() {
+                    0 => String::new(),
+                    1 => format!(", stream {}", streams[0]),
+                    _ => format!(", streams {}", streams.join(", ")),
+                };
+                format!("part: {time} of {of}{only}")
             }
         }
     }
+}
+
+/// Number and name of a stream.
+fn stream_text(id: u32, trace: &Trace) -> String {
+    let info = trace.streams().iter().find(|info| info.id == id);
+    let name = info.map_or("", StreamInfo::name);
+    let text = format!("{id} {}", printable(name));
+    text.trim_end().to_owned()
 }
 
 /// A window as it is shown, in times since the beginning of the trace.
@@ -74,6 +92,17 @@ pub struct Filters {
 }
 
 impl Filters {
+    /// The same of a trace: first of all, which part of another one it has.
+    #[must_use]
+    pub fn of(mut self, trace: &Trace) -> Self {
+        let part = trace.part().map(|part| Filter::Part(part.clone()));
+        let is_known = self.filters.first() == part.as_ref();
+        if let Some(part) = part.filter(|_| !is_known) {
+            self.filters.insert(0, part);
+        }
+        self
+    }
+
     /// One filter more.
     pub fn push(&mut self, filter: Filter) {
         self.filters.push(filter);
@@ -81,7 +110,8 @@ impl Filters {
 
     /// Without the newest filter.
     pub fn pop(&mut self) {
-        self.filters.pop();
+        self.filters
+            .pop_if(|filter| !matches!(filter, Filter::Part(_)));
     }
 
     /// The filters.
@@ -129,6 +159,7 @@ impl Filters {
     pub fn window(&self) -> Option<Window> {
         let windows = self.each(|filter| match filter {
             Filter::Window(window) => Some(*window),
+            Filter::Part(part) => Some(Window::of_part(part)),
             _ => None,
         });
         windows.reduce(Window::and)
@@ -141,6 +172,16 @@ impl Filters {
             Filter::Stream(id) => Some(*id),
             _ => None,
         });
-        streams.collect()
+        let asked: Vec<u32> = streams.collect();
+        let of_part = || {
+            self.each(|filter| match filter {
+                Filter::Part(part) => Some(part.streams.clone()),
+                _ => None,
+            })
+        };
+        match asked[..] {
+            [] => of_part().flatten().collect(),
+            _ => asked,
+        }
     }
 }

@@ -42,16 +42,30 @@ impl Scope {
     /// What a user asked for.
     #[must_use]
     pub fn of(trace: &Trace, filters: &Filters) -> Self {
+        let hiding = Self::hiding(trace, &filters.hide());
+        hiding.within(filters.focus(), filters.window(), filters.streams())
+    }
+
+    /// The same, where else it is: of the part that the trace is, if it is one.
+    pub(crate) fn within(self, focus: Focus, window: Option<Window>, streams: Vec<u32>) -> Self {
         Self {
-            focus: filters.focus(),
-            window: filters.window(),
-            streams: filters.streams(),
-            ..Self::hiding(trace, &filters.hide())
+            focus,
+            window: match (self.window, window) {
+                (Some(part), Some(window)) => Some(part.and(window)),
+                (part, window) => part.or(window),
+            },
+            streams: if streams.is_empty() {
+                self.streams
+            } else {
+                streams
+            },
+            ..self
         }
     }
 
-    /// Everything but these predicates.
+    /// Everything but these predicates; of a part of a trace, of that.
     pub(crate) fn hiding(trace: &Trace, hide: &Hide) -> Self {
+        let part = trace.part();
         let kinds = BoxKind::by_predicate(trace);
         Self {
             hidden: hide.mask(trace),
@@ -69,6 +83,8 @@ impl Scope {
                 .map(PredicateInfo::is_collector)
                 .collect(),
             kinds,
+            window: part.map(Window::of_part),
+            streams: part.map_or_else(Vec::new, |part| part.streams.clone()),
             ..Self::default()
         }
     }

@@ -8,6 +8,7 @@
 
 use std::cell::OnceCell;
 
+use portmortem_tracer::format::Part;
 use rayon::prelude::*;
 
 use super::duration::parse_ns;
@@ -45,6 +46,14 @@ pub enum WindowError {
     /// It ends before it begins.
     #[error("the range of time `{0}` ends before it begins")]
     Backwards(String),
+    /// Some of it is not in the part of a trace that this one is.
+    #[error("of the range of time `{text}` this trace has a part: ask for some of {part}")]
+    Outside {
+        /// What was written.
+        text: String,
+        /// What the trace has.
+        part: String,
+    },
     /// It begins when the trace has ended.
     #[error("the range of time `{text}` begins after the trace ends; it is {length} long")]
     Past {
@@ -59,6 +68,12 @@ pub enum WindowError {
 const MOST_LISTED: usize = 8;
 
 impl Window {
+    /// All the time that there is.
+    pub(crate) const ALL: Self = Self {
+        from: 0,
+        until: u64::MAX,
+    };
+
     /// Reads `FROM..UNTIL`; either may be left out. Each is a time since the beginning of the trace
     /// ([`crate::scope::duration`], with a unit), or the text of a mark: the first such mark, for
     /// `UNTIL` the first one since `FROM`. All events are read only if there is
@@ -91,13 +106,38 @@ impl Window {
         if from > until {
             return Err(WindowError::Backwards(text.to_owned()));
         }
+        let window = Self { from, until };
+        if let Some(part) = trace.part().map(Self::of_part) {
+            let has = part.in_ns(trace);
+            // An end that is left out is that of the part.
+            if (from > 0 && from < has.from)
+                || from > has.until
+                || until < has.from
+                || (until < u64::MAX && until > has.until)
+            {
+                return Err(WindowError::Outside {
+                    text: text.to_owned(),
+                    part: part.text(trace),
+                });
+            }
+            return Ok(part.and(window));
+        }
         if let Some(length) = length_if_past(trace, from) {
             return Err(WindowError::Past {
                 text: text.to_owned(),
                 length: time(length),
             });
         }
-        Ok(Self { from, until })
+        Ok(window)
+    }
+
+    /// The range of a part of a trace.
+    #[must_use]
+    pub fn of_part(part: &Part) -> Self {
+        Self {
+            from: part.from,
+            until: part.until.max(part.from),
+        }
     }
 
     /// The least window that [`Window::parse`] can be told of in whole nanoseconds and that has
@@ -108,7 +148,10 @@ impl Window {
         let clock = trace.clock();
         Self {
             from: clock.tick_at_ns(from),
-            until: clock.tick_at_ns(until),
+            until: match self.until {
+                u64::MAX => u64::MAX,
+                _ => clock.tick_at_ns(until),
+            },
         }
     }
 
@@ -116,7 +159,11 @@ impl Window {
     #[must_use]
     pub fn text(self, trace: &Trace) -> String {
         let (from, until) = self.ns(trace);
-        format!("{}..{}", exact_ns(from), exact_ns(until))
+        let until = match self.until {
+            u64::MAX => String::new(),
+            _ => exact_ns(until),
+        };
+        format!("{}..{until}", exact_ns(from))
     }
 
     /// Its ends in nanoseconds since the beginning of the trace, outward to whole ones.

@@ -42,7 +42,7 @@ rows! {
         "parent" None parent: Option<u64> = e.step.of.and_then(|(of, _)| of.caller);
         /// Of a cut: how many boxes lost their choicepoints. Of a gap: how many events were lost.
         "count" Count count: Option<u64> = e.count();
-        /// Of a mark: its text.
+        /// Of a mark: its text. Of a `sync`: the name of the mutex, queue or thread.
         "text" None text: Option<&'t str> = e.text();
         /// Of a `clause`: the number of the clause that the box enters, from 1.
         "clause" None clause: Option<u32> = e.clause();
@@ -50,11 +50,13 @@ rows! {
 }
 
 impl<'t> Tables<'t> {
-    /// By stream, then as they happened. Reads the trace again.
+    /// By stream, then as they happened; of a part of a trace, those of that. Reads the trace
+    /// again.
     pub fn events(self) -> impl Iterator<Item = EventRow<'t>> {
         EventRows {
             trace: self.trace,
             name: self.name,
+            from: self.trace.part().map_or(0, |part| part.from),
             streams: self.trace.streams().iter(),
             current: None,
         }
@@ -64,6 +66,8 @@ impl<'t> Tables<'t> {
 struct EventRows<'t> {
     trace: &'t Trace,
     name: &'t str,
+    /// The first tick of it.
+    from: u64,
     streams: slice::Iter<'t, StreamInfo>,
     current: Option<(u32, Walk<'t>)>,
 }
@@ -74,7 +78,7 @@ impl<'t> Iterator for EventRows<'t> {
     fn next(&mut self) -> Option<EventRow<'t>> {
         loop {
             if let Some((stream, walk)) = &mut self.current
-                && let Some(step) = walk.next()
+                && let Some(step) = walk.find(|step| step.tick >= self.from)
             {
                 return Some(EventRow::of(self.trace, self.name, *stream, step));
             }
@@ -132,6 +136,7 @@ impl<'t> EventAt<'t> {
     pub(super) fn text(&self) -> Option<&'t str> {
         match self.step.event {
             Event::Mark { text } => self.trace.text(text),
+            Event::Sync(call) => self.trace.shared(call.shared),
             _ => None,
         }
     }
@@ -157,5 +162,6 @@ pub fn port(event: Event) -> &'static str {
         Event::Arguments(_) => "arguments",
         Event::Table(_) => "table",
         Event::Value(_) => "value",
+        Event::Sync(_) => "sync",
     }
 }

@@ -33,7 +33,7 @@ rows! {
         "parent" None parent: Option<u64> = l.at.step.of.and_then(|(of, _)| of.caller);
         /// Of a cut: how many boxes lost their choicepoints. Of a gap: how many events were lost.
         "count" Count count: Option<u64> = l.at.count();
-        /// Of a mark: its text.
+        /// Of a mark: its text. Of a `sync`: the name of the mutex, queue or thread.
         "text" None text: Option<&'t str> = l.at.text();
         /// Of a `clause`: the number of the clause that the box enters, from 1.
         "clause" None clause: Option<u32> = l.at.clause();

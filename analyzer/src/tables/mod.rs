@@ -26,6 +26,7 @@ mod streams;
 mod tests;
 mod unit_tests;
 mod values;
+mod waits;
 
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
@@ -51,6 +52,7 @@ pub use slowest::{Slow, SlowestRow};
 pub use streams::{Stream, StreamRow};
 pub use unit_tests::{TestRow, UnitTest};
 pub use values::{ValuePairRow, ValueRow};
+pub use waits::{Wait, WaitRow};
 
 /// The caller of boxes without traced ancestor.
 pub const ROOT: &str = "<root>";
@@ -141,6 +143,8 @@ tables! {
     Cycles "cycles" "a row per predicate that calls itself through others" CycleRow cycles;
     /// [`Tables::streams`].
     Streams "streams" "a row per thread and engine" StreamRow streams;
+    /// [`Tables::waits`].
+    Waits "waits" "a row per thread, place where it waited, and whom it waited for" WaitRow waits;
     /// [`Tables::centers`].
     Centers "centers" "a row per cost centre" CenterRow centers;
     /// [`Tables::tests`].

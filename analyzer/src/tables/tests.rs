@@ -101,6 +101,11 @@ fn columns_are_those_of_the_interface() {
              max_depth max_choices",
         ),
         (
+            Table::Waits,
+            "trace stream name predicate caller file line kind object awaited awaited_name waits waited_ns longest_ns \
+             longest_event",
+        ),
+        (
             Table::Centers,
             "trace cost_center entered calls tail_calls exits_det exits_nondet redos fails exceptions cuts open \
              pending self_ns self_comp_ns",

@@ -21,6 +21,11 @@ pub struct Pairs {
 }
 
 impl Pairs {
+    /// The first and the last moment, if there is one.
+    pub(crate) fn ends(&self) -> Option<(Pair, Pair)> {
+        self.ends
+    }
+
     /// Adds a pair, in any order.
     pub fn add(&mut self, pair: Pair) {
         let (first, last) = self.ends.get_or_insert((pair, pair));

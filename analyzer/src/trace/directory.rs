@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Fit, PortCosts, Predicate, Record,
-    Site, Technique, Trials, read_record,
+    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Fit, Part, PortCosts, Predicate,
+    Record, Site, Technique, Trials, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -30,6 +30,8 @@ pub(super) struct Directory {
     pub(super) boundary: Vec<PredicateIndex>,
     /// The same of values.
     pub(super) with_values: Vec<PredicateIndex>,
+    /// Names of what threads share.
+    pub(super) shared: FxHashMap<u32, String>,
     pub(super) ids: Ids,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
@@ -45,6 +47,8 @@ pub(super) struct Directory {
     pub(super) baseline: Option<Baseline>,
     pub(super) fits: Vec<Fit>,
     pub(super) end: Option<(End, Pair)>,
+    /// Which part of another trace it is.
+    pub(super) part: Option<Part>,
     /// No record is known to be lost.
     pub(super) complete: bool,
 }
@@ -192,6 +196,9 @@ impl Reader<'_> {
         let conflict = match record {
             Record::File { id, path } => conflict(&mut self.directory.files, "file", id, path),
             Record::Text { id, text } => conflict(&mut self.directory.texts, "text", id, text),
+            Record::Shared { id, name } => {
+                conflict(&mut self.directory.shared, "shared object", id, name)
+            }
             Record::Predicate(predicate) => {
                 conflict(&mut self.predicates, "predicate", predicate.id, predicate)
             }
@@ -268,6 +275,10 @@ impl Reader<'_> {
             }
             Record::Fit(fit) => {
                 self.directory.fits.push(fit);
+                None
+            }
+            Record::Part(part) => {
+                self.directory.part.get_or_insert(part);
                 None
             }
             Record::End { tick, ns, outcome } => {
@@ -424,6 +435,14 @@ fn conflict<T: PartialEq>(
             None
         }
     }
+}
+
+/// Texts with their ids, in the order of these.
+pub(super) fn in_order(texts: &FxHashMap<u32, String>) -> Vec<(u32, &str)> {
+    let all = texts.iter().map(|(id, text)| (*id, text.as_str()));
+    let mut all: Vec<(u32, &str)> = all.collect();
+    all.sort_unstable();
+    all
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use portmortem_tracer::format::{BLOCK_HEADER_BYTES, BlockHeader, Closing, Event};
+use portmortem_tracer::format::{BLOCK_HEADER_BYTES, BlockHeader, Closing, Event, decode_skip};
 
 use crate::trace::damage::{Damage, DamageKind};
 use crate::trace::packed::PayloadBytes;
@@ -42,6 +42,8 @@ pub struct Events<'t> {
     finished: bool,
     /// Others come after the last block.
     partial: bool,
+    /// Whether what was last returned is an event of a block, and no gap between blocks.
+    is_in_block: bool,
     events_read: u64,
     bytes_read: u64,
     damage: Vec<Damage>,
@@ -96,6 +98,7 @@ impl<'t> Events<'t> {
             lost_track: false,
             finished: false,
             partial: false,
+            is_in_block: false,
             events_read: 0,
             bytes_read: 0,
             damage: Vec::new(),
@@ -216,6 +219,20 @@ impl<'t> Events<'t> {
         self.number.saturating_sub(1)
     }
 
+    /// The event last returned as it was recorded, with ids of the file; `None` for a gap between
+    /// blocks.
+    pub(crate) fn recorded(&self) -> Option<Event> {
+        let current = &self.current;
+        let from = usize::try_from(self.offset.checked_sub(current.start)?).ok()?;
+        let bytes = current.payload.get(from..).filter(|_| self.is_in_block)?;
+        Some(Event::decode(bytes).ok()?.0)
+    }
+
+    /// How many events were read before the one last returned.
+    pub(crate) fn events_before(&self) -> u64 {
+        self.events_read() - u64::from(self.is_in_block)
+    }
+
     /// Where in the file the event last returned is (for a gap between blocks: the block after it).
     /// In a packed block: where it would be if that were not packed.
     #[must_use]
@@ -244,14 +261,17 @@ impl<'t> Events<'t> {
     /// The next event of the current block; `None` at its end or where nothing decodes any more.
     #[inline]
     fn in_block(&mut self) -> Option<TimedEvent> {
-        let current = &mut self.current;
-        let bytes = current
-            .payload
-            .get(current.at..)
-            .filter(|bytes| !bytes.is_empty())?;
-        let (event, delta, length) = match Event::decode(bytes) {
-            Ok(decoded) => decoded,
-            Err(error) => return self.give_up(DamageKind::Event(error)),
+        let (event, delta, length) = loop {
+            let current = &mut self.current;
+            let bytes = current
+                .payload
+                .get(current.at..)
+                .filter(|bytes| !bytes.is_empty())?;
+            match Event::decode(bytes) {
+                Ok(decoded) => break decoded,
+                Err(_) if self.skip() => {}
+                Err(error) => return self.give_up(DamageKind::Event(error)),
+            }
         };
         let (event, site) = match event {
             Event::Call { predicate } => {
@@ -270,11 +290,27 @@ impl<'t> Events<'t> {
         current.events += 1;
         self.number = self.number.saturating_add(1);
         self.tick = self.tick.saturating_add(delta);
+        self.is_in_block = true;
         Some(TimedEvent {
             event,
             site,
             tick: self.tick,
         })
+    }
+
+    /// In a part of a trace: passes over the numbers of events that were left out, if some were
+    /// here.
+    #[cold]
+    fn skip(&mut self) -> bool {
+        let current = &mut self.current;
+        let found = decode_skip(&current.payload[current.at..]);
+        let Some((events, length)) = found.filter(|_| self.trace.part().is_some()) else {
+            return false;
+        };
+        current.at += length;
+        current.events = current.events.saturating_add(events);
+        self.number = self.number.saturating_add(events);
+        true
     }
 
     /// The predicate that a call of this id is one of, and its site. An id that is declared nowhere
@@ -320,6 +356,7 @@ impl<'t> Events<'t> {
     /// if events are missing there.
     #[cold]
     fn next_block(&mut self) -> Option<TimedEvent> {
+        self.is_in_block = false;
         self.leave_block();
         let Some(place) = self.blocks.next() else {
             self.finished = true;

@@ -10,6 +10,7 @@ pub mod damage;
 mod declared;
 mod directory;
 pub mod events;
+mod for_parts;
 mod foreign;
 mod ids;
 mod kind;
@@ -23,13 +24,13 @@ use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
     Baseline, BlockHeader, Closing, Cost, FILE_HEADER_BYTES, Fit, Header, HeaderError,
-    NEWEST_VERSION, Outcome, PortCosts, Technique, Trials, decode_header, packed_from,
+    NEWEST_VERSION, Outcome, PortCosts, Technique, Trials, decode_header, is_part, packed_from,
 };
 use rayon::prelude::*;
 
 pub(crate) use blocks::payload;
 use blocks::{Blocks, in_order};
-use clock::Clock;
+use clock::{Clock, Pairs};
 use damage::Damage;
 use directory::Directory;
 use events::Events;
@@ -64,6 +65,8 @@ pub struct Trace {
     /// Bytes that the file has, or had before it was packed.
     size: u64,
     clock: Clock,
+    /// What the clock was found by.
+    pairs: Pairs,
     /// Event blocks, by stream and sequence.
     blocks: Vec<Block>,
     directory: Directory,
@@ -130,6 +133,15 @@ pub enum TraceError {
         /// Its format version.
         found: u16,
     },
+    /// The part of a trace, and it is not known which.
+    #[error(
+        "{}: it is damaged: it does not say which part of a trace it is; cut that out again",
+        path.display()
+    )]
+    NoPart {
+        /// The file.
+        path: PathBuf,
+    },
     /// A trace whose first 4096 bytes are damaged.
     #[error("{}: {source}; without its header a trace cannot be read", path.display())]
     Header {
@@ -160,7 +172,7 @@ impl Trace {
     /// As for [`Trace::open`].
     pub fn read(bytes: Mapping, path: &Path) -> Result<Self, TraceError> {
         let (header, file_id) =
-            decode_header(&bytes).map_err(|error| refused(&bytes, path, error))?;
+            decode_header(&bytes).map_err(|error| foreign::refused(&bytes, path, error))?;
         let Blocks {
             mut events,
             mut records,
@@ -178,6 +190,11 @@ impl Trace {
             }
         };
         let mut directory = Directory::read(&bytes, file_id, &records, &mut damage);
+        if is_part(&bytes) && directory.part.is_none() {
+            return Err(TraceError::NoPart {
+                path: path.to_owned(),
+            });
+        }
         directory.assign_blocks(&events, &mut damage);
         if let Some(end) = directory.end_pair() {
             pairs.add(end);
@@ -191,6 +208,7 @@ impl Trace {
             header,
             size,
             clock,
+            pairs,
             blocks: events,
             directory,
             damage,
@@ -277,8 +295,7 @@ impl Trace {
     }
 
     /// Predicates that have boxes where goals of recorded clauses call them, and whose own goals
-    /// have none, in their order. None is known before format version 7, nor of recordings with
-    /// ports.
+    /// have none, in their order. None before format version 7, nor of recordings with ports.
     #[must_use]
     pub fn boundary(&self) -> &[PredicateIndex] {
         &self.directory.boundary
@@ -386,15 +403,24 @@ impl Trace {
     /// The texts of marks with their ids, in the order of these.
     #[must_use]
     pub fn marks(&self) -> Vec<(u32, &str)> {
-        let texts = self.directory.texts.iter();
-        let mut marks: Vec<(u32, &str)> = texts.map(|(id, text)| (*id, text.as_str())).collect();
-        marks.sort_unstable();
-        marks
+        directory::in_order(&self.directory.texts)
     }
 
     /// All texts that events refer to, in any order.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.directory.texts.values().map(String::as_str)
+    }
+
+    /// The name of a mutex, a queue or a thread that events refer to.
+    #[must_use]
+    pub fn shared(&self, id: u32) -> Option<&str> {
+        self.directory.shared.get(&id).map(String::as_str)
+    }
+
+    /// All of them with their ids, in the order of these.
+    #[must_use]
+    pub fn all_shared(&self) -> Vec<(u32, &str)> {
+        directory::in_order(&self.directory.shared)
     }
 
     /// The streams, by id.
@@ -570,17 +596,5 @@ impl Trace {
     /// Whether every record that was written could be read, as far as can be seen.
     pub(crate) fn names_complete(&self) -> bool {
         self.directory.complete
-    }
-}
-
-fn refused(bytes: &[u8], path: &Path, error: HeaderError) -> TraceError {
-    let path = path.to_owned();
-    match error {
-        HeaderError::NotATrace => TraceError::NotATrace {
-            path,
-            looks_like: foreign::looks_like(bytes),
-        },
-        HeaderError::NewerVersion { found } => TraceError::Newer { path, found },
-        source => TraceError::Header { path, source },
     }
 }

@@ -242,15 +242,21 @@ fn closing(bytes: &[u8], room: u32) -> Closing {
     }
 }
 
-/// What is known of a block when it is opened.
+/// What is known of a block when it is opened. Fields as in [`BlockHeader`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BlockStart {
-    pub(crate) kind: BlockKind,
-    pub(crate) stream: u32,
-    pub(crate) sequence: u64,
-    pub(crate) first_event: u64,
-    pub(crate) base_tick: u64,
-    pub(crate) base_ns: u64,
+pub struct BlockStart {
+    /// What it holds.
+    pub kind: BlockKind,
+    /// Stream of an events block, else 0.
+    pub stream: u32,
+    /// Number of the block within its stream.
+    pub sequence: u64,
+    /// Events of the stream, or records, before this block.
+    pub first_event: u64,
+    /// The delta of the block's first event is relative to this tick.
+    pub base_tick: u64,
+    /// Monotonic nanoseconds at the base tick.
+    pub base_ns: u64,
 }
 
 impl BlockStart {
@@ -276,7 +282,8 @@ impl BlockStart {
     }
 
     /// A closed block with this payload, no larger than it has to be.
-    pub(crate) fn encode_whole(&self, close: &BlockClose, payload: &[u8], file_id: u64) -> Vec<u8> {
+    #[must_use]
+    pub fn encode_whole(&self, close: &BlockClose, payload: &[u8], file_id: u64) -> Vec<u8> {
         let size = (BLOCK_HEADER_BYTES + payload.len()).next_multiple_of(BLOCK_ALIGN);
         let mut bytes = vec![0; size];
         put(&mut bytes, 0, &self.encode(size as u32, file_id));

@@ -59,6 +59,36 @@ pub enum Event {
     Table(CompleteTable),
     /// What an argument of a call is, at the call or at an exit. No port.
     Value(ArgumentValue),
+    /// What the innermost logical box of the active one does with something that threads share. No
+    /// port.
+    Sync(SyncCall),
+}
+
+/// What a call does with a mutex, a message queue or a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SyncCall {
+    /// What it does.
+    pub role: SyncRole,
+    /// Id of what threads share.
+    pub shared: u32,
+}
+
+/// What a call does with something that threads share ([`SyncCall`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SyncRole {
+    /// It locks a mutex, and unlocks it when its box is left.
+    Holds = 0,
+    /// It has locked a mutex when it exits.
+    Locks = 1,
+    /// It unlocks a mutex; all that the thread holds if the name is empty.
+    Unlocks = 2,
+    /// It takes a message out of a queue. That of a thread has the name of the thread.
+    Receives = 3,
+    /// It puts a message into a queue.
+    Sends = 4,
+    /// It waits for the end of a thread.
+    Joins = 5,
 }
 
 /// What a table has when it is complete.
@@ -148,6 +178,17 @@ impl ValueKind {
     }
 }
 
+impl SyncRole {
+    const ALL: [Self; 6] = [
+        Self::Holds,
+        Self::Locks,
+        Self::Unlocks,
+        Self::Receives,
+        Self::Sends,
+        Self::Joins,
+    ];
+}
+
 pub(crate) const TAG_BITS: u32 = 3;
 pub(crate) const TAG_EXTENDED: u8 = 0;
 pub(crate) const TAG_CALL: u8 = 1;
@@ -167,6 +208,8 @@ pub(crate) const CODE_CLAUSE: u8 = 6;
 const CODE_ARGUMENTS: u8 = 7;
 const CODE_TABLE: u8 = 8;
 const CODE_VALUE: u8 = 9;
+const CODE_SYNC: u8 = 10;
+const CODE_SKIP: u8 = 11;
 
 const ARGUMENTS_HASH: u8 = 0;
 const ARGUMENTS_NOT_GROUND: u8 = 1;
@@ -193,6 +236,9 @@ pub enum EventError {
     /// No such word on arguments in this version of the format.
     #[error("unknown kind {0} of what is known of arguments")]
     UnknownArguments(u8),
+    /// No such role in this version of the format.
+    #[error("unknown role {0} of a call among threads")]
+    UnknownRole(u8),
     /// A number does not fit its type.
     #[error("a number in the event is too large")]
     Overflow,
@@ -205,6 +251,25 @@ impl From<varint::VarintError> for EventError {
             varint::VarintError::Overflow => Self::Overflow,
         }
     }
+}
+
+/// Appends a `SKIP`: in the part of a trace it stands for so many events, from 1, which together
+/// changed no box. It takes their numbers, and is no event.
+pub fn encode_skip(events: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[TAG_EXTENDED, 0, CODE_SKIP]);
+    varint::write(events.saturating_sub(1), out);
+}
+
+/// For how many events a `SKIP` stands, and how many bytes it took; `None` if `bytes` does not
+/// begin with one.
+#[must_use]
+pub fn decode_skip(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut at = 3;
+    if bytes.get(..at)? != [TAG_EXTENDED, 0, CODE_SKIP] {
+        return None;
+    }
+    let events = u64::from(small(bytes, &mut at).ok()?) + 1;
+    Some((events, at))
 }
 
 /// A use of an event, compiled into the decoder once for each kind of event. So the program tells the kinds apart
@@ -237,6 +302,10 @@ impl Event {
                 }
             }
             Self::Value(value) => value.encode(out),
+            Self::Sync(call) => {
+                out.push(call.role as u8);
+                varint::write(call.shared.into(), out);
+            }
             _ => {}
         }
     }
@@ -338,6 +407,7 @@ impl Event {
             Self::Arguments(_) => (TAG_EXTENDED, CODE_ARGUMENTS, None),
             Self::Table(_) => (TAG_EXTENDED, CODE_TABLE, None),
             Self::Value(_) => (TAG_EXTENDED, CODE_VALUE, None),
+            Self::Sync(_) => (TAG_EXTENDED, CODE_SYNC, None),
         }
     }
 }
@@ -479,6 +549,14 @@ fn extended(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
             nodes: small(bytes, at)?,
         }),
         CODE_VALUE => Event::Value(ArgumentValue::decode(bytes, at)?),
+        CODE_SYNC => {
+            let role = byte(bytes, at)?;
+            let known = SyncRole::ALL.get(usize::from(role)).copied();
+            Event::Sync(SyncCall {
+                role: known.ok_or(EventError::UnknownRole(role))?,
+                shared: small(bytes, at)?,
+            })
+        }
         _ => return Err(EventError::UnknownCode(code)),
     })
 }

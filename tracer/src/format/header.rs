@@ -1,6 +1,6 @@
 //! The 4 KiB at the beginning of a trace: written once, never rewritten.
 
-use super::block::{crc32, u16_at, u32_at, u64_at};
+use super::block::{crc32, put, u16_at, u32_at, u64_at};
 use super::record::Header;
 use super::wire::{self, WireError};
 
@@ -9,10 +9,15 @@ pub const FILE_HEADER_BYTES: usize = 4096;
 /// The first bytes of every trace. Like those of PNG, a copy in text mode damages them.
 pub const FILE_MAGIC: [u8; 8] = *b"\x89PMT\r\n\x1a\n";
 /// The version that a recorder writes. Each version has more kinds of records than the one before.
-pub const FORMAT_VERSION: u16 = 7;
-/// The newest version that this crate reads: that of packed traces.
-pub const NEWEST_VERSION: u16 = 8;
+pub const FORMAT_VERSION: u16 = 9;
+/// The version of packed traces.
+pub(crate) const PACKED_VERSION: u16 = 10;
+/// The newest version that this crate reads: that of parts that were cut out of traces.
+pub const NEWEST_VERSION: u16 = 11;
 
+const VERSION_AT: usize = 8;
+pub(super) const PACKED_FROM_AT: usize = 10;
+const CHECKED_BYTES: usize = 28;
 const DESCRIPTION_AT: usize = 32;
 const MAX_DESCRIPTION_BYTES: usize = FILE_HEADER_BYTES - DESCRIPTION_AT;
 
@@ -91,6 +96,25 @@ pub fn decode_header(bytes: &[u8]) -> Result<(Header, u64), HeaderError> {
     Ok((wire::decode_description(description)?, file_id))
 }
 
+/// Makes the header of a file that of a part which was cut out of the trace.
+pub fn cut_file_header(header: &mut [u8; FILE_HEADER_BYTES]) {
+    put_versions(header, NEWEST_VERSION, 0);
+}
+
+/// Whether a file is a part of a trace, packed or not, by its header.
+#[must_use]
+pub fn is_part(header: &[u8]) -> bool {
+    header_version(header) >= Some(NEWEST_VERSION)
+}
+
+/// Puts another version into the header of a file, and the one that it had before it was packed.
+pub(crate) fn put_versions(header: &mut [u8; FILE_HEADER_BYTES], version: u16, packed_from: u16) {
+    put(header, VERSION_AT, &version.to_le_bytes());
+    put(header, PACKED_FROM_AT, &packed_from.to_le_bytes());
+    let crc = crc32(&header[..CHECKED_BYTES]);
+    put(header, CHECKED_BYTES, &crc.to_le_bytes());
+}
+
 /// The format version of a trace, from the first bytes of the file.
 pub(crate) fn header_version(bytes: &[u8]) -> Option<u16> {
     Some(u16_at(bytes.get(8..10)?, 0))
@@ -127,7 +151,7 @@ fn encode_fitting(header: &Header) -> Vec<u8> {
 }
 
 /// Cuts `text` to at most `most` bytes, at a character, and shows that it was cut.
-pub(crate) fn shorten(text: &mut String, most: usize) {
+pub fn shorten(text: &mut String, most: usize) {
     const ELLIPSIS: &str = "…";
     if text.len() > most {
         let mut end = most.saturating_sub(ELLIPSIS.len());

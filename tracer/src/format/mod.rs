@@ -15,21 +15,23 @@ mod wire;
 
 pub use block::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, BlockClose, BlockError, BlockHeader, BlockKind,
-    Closing, crc32,
+    BlockStart, Closing, crc32,
 };
-pub(crate) use block::{BlockStart, encode_close, offset as block_offset, with_crc};
+pub(crate) use block::{encode_close, offset as block_offset, with_crc};
 pub use event::{
-    ArgumentValue, Arguments, CompleteTable, Event, EventError, MAX_EVENT_BYTES, Take, ValueKind,
+    ArgumentValue, Arguments, CompleteTable, Event, EventError, MAX_EVENT_BYTES, SyncCall,
+    SyncRole, Take, ValueKind, decode_skip, encode_skip,
 };
 pub(crate) use event::{
     CODE_CLAUSE, CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, TAG_BITS, TAG_CALL, TAG_CUT,
     TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
+pub(crate) use header::header_version;
+pub use header::shorten;
 pub use header::{
-    FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, HeaderError, NEWEST_VERSION, decode_header,
-    encode_header,
+    FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, HeaderError, NEWEST_VERSION, cut_file_header,
+    decode_header, encode_header, is_part,
 };
-pub(crate) use header::{header_version, shorten};
 pub use index::{FOOTER_BYTES, FOOTER_MAGIC, Footer, decode_index, encode_index};
 pub use packed::{
     MAX_UNPACKED_BYTES, pack_block_header, pack_file_header, packed_from, unpack_block_header,
@@ -37,7 +39,7 @@ pub use packed::{
 };
 pub use record::{
     Baseline, COST_UNIT, Clause, ClockSource, Cost, Dialect, Fit, Header, Index, IndexEntry,
-    MAX_COSTS, Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin, StreamKind,
+    MAX_COSTS, Mode, Outcome, Part, PortCosts, Predicate, Record, Site, StreamBegin, StreamKind,
     Technique, Trial, Trials,
 };
 pub use varint::{VarintError, read as read_varint, write as write_varint};

@@ -1,16 +1,14 @@
 //! Headers of packed traces: those of the trace that was packed, and what leads back to it.
 
 use super::block::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, PACKED, crc32, offset, put, u16_at, u32_at, with_crc,
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, PACKED, offset, put, u16_at, u32_at, with_crc,
 };
-use super::header::{FILE_HEADER_BYTES, NEWEST_VERSION};
+use super::header::{
+    FILE_HEADER_BYTES, PACKED_FROM_AT, PACKED_VERSION, header_version, put_versions,
+};
 
 /// A payload that is larger is not packed, so no reader needs more memory for one.
 pub const MAX_UNPACKED_BYTES: u32 = 16 << 20;
-
-const VERSION_AT: usize = 8;
-const PACKED_FROM_AT: usize = 10;
-const CHECKED_BYTES: usize = 28;
 
 /// The format version that a trace had before it was packed, from the header of the file; `None` if
 /// it is not packed.
@@ -22,8 +20,8 @@ pub fn packed_from(header: &[u8]) -> Option<u16> {
 
 /// Makes the header of a file that of a packed trace.
 pub fn pack_file_header(header: &mut [u8; FILE_HEADER_BYTES]) {
-    let version = u16_at(header, VERSION_AT);
-    put_versions(header, NEWEST_VERSION, version);
+    let version = header_version(header).unwrap_or(0);
+    put_versions(header, version.max(PACKED_VERSION), version);
 }
 
 /// Undoes [`pack_file_header`].
@@ -31,13 +29,6 @@ pub fn unpack_file_header(header: &mut [u8; FILE_HEADER_BYTES]) {
     if let Some(version) = packed_from(header) {
         put_versions(header, version, 0);
     }
-}
-
-fn put_versions(header: &mut [u8; FILE_HEADER_BYTES], version: u16, packed_from: u16) {
-    put(header, VERSION_AT, &version.to_le_bytes());
-    put(header, PACKED_FROM_AT, &packed_from.to_le_bytes());
-    let crc = crc32(&header[..CHECKED_BYTES]);
-    put(header, CHECKED_BYTES, &crc.to_le_bytes());
 }
 
 /// Makes a valid block header that of a block of a packed trace, which was recorded at an offset.
@@ -71,7 +62,7 @@ pub fn unpack_block_header(header: &mut [u8; BLOCK_HEADER_BYTES]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::block::{BlockClose, BlockStart};
+    use crate::format::block::{BlockClose, BlockStart, crc32};
     use crate::format::{BlockError, BlockHeader, BlockKind, Closing, Header, decode_header};
     use crate::format::{HeaderError, encode_header};
 

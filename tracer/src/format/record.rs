@@ -156,6 +156,29 @@ pub enum Record {
         /// Predicate id.
         predicate: u32,
     },
+    /// Something that threads share: a mutex, a message queue, a thread
+    /// ([`crate::format::SyncCall`]; since format version 9).
+    Shared {
+        /// Its id, from 0.
+        id: u32,
+        /// Its name.
+        name: String,
+    },
+    /// The trace is a part of another one (since format version 11).
+    Part(Part),
+}
+
+/// Which part of a trace was cut out of it. Events before it are those that its boxes need.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Part {
+    /// Its first tick.
+    pub from: u64,
+    /// The first tick after it; not before `from`.
+    pub until: u64,
+    /// Numbers of its streams; all if there are none.
+    pub streams: Vec<u32>,
+    /// The name of the file that it was cut out of.
+    pub of: String,
 }
 
 /// How the recorder for SWI-Prolog makes ports.

@@ -8,6 +8,7 @@ use std::sync::Weak;
 
 use portmortem_tracer::Stream;
 use portmortem_tracer::format::{Dialect, StreamKind};
+use rustc_hash::FxHashMap;
 
 use crate::boxes::{BoxId, Boxes, Pruned};
 use crate::collections::Collections;
@@ -44,6 +45,8 @@ pub(crate) struct Engine {
     pub(crate) credits: Credits,
     /// Of which predicates values are recorded.
     pub(crate) values: KeptValues,
+    /// Ids in the trace of mutexes, queues and threads, by their names.
+    pub(crate) shared_names: FxHashMap<String, u32>,
     /// The program has paused recording.
     paused: bool,
     /// How deep we are in code of our own, which may call predicates that are recorded.
@@ -101,6 +104,7 @@ impl Engine {
             entered: false,
             credits: Credits::new(),
             values: KeptValues::new(!recording.selection.values.is_empty()),
+            shared_names: FxHashMap::default(),
             paused: false,
             own: 0,
             quiet: false,

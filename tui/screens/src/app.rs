@@ -120,6 +120,7 @@ impl App {
             seen: false,
             name: String::new(),
         };
+        let filters = filters.of(&trace);
         let mut app = Self {
             path: path.to_owned(),
             trace: Arc::new(trace),

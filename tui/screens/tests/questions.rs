@@ -8,10 +8,14 @@
 
 mod support;
 
+use std::path::{Path, PathBuf};
+
 use portmortem_analyzer::Filters;
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::app::Request;
 use portmortem_screens::{App, ThemeName};
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind, SyncCall, SyncRole};
+use portmortem_tracer::{Options, Recorder, clock};
 use support::{keys, made, picture, sample, text, watchdog};
 
 /// What is shown after these keys.
@@ -21,7 +25,7 @@ fn after(app: &mut App, typed: &str) -> String {
     text(&picture(app, 120, 40))
 }
 
-fn open(path: &std::path::Path) -> App {
+fn open(path: &Path) -> App {
     watchdog::begin(&path.display().to_string());
     let trace = Trace::open(path).unwrap();
     let mut app = App::new(trace, path, ThemeName::Dark, Filters::default());
@@ -153,6 +157,60 @@ fn which_thread_waits_for_which() {
         shown.contains("thread_join/1 at line 16 of main/1"),
         "{shown}"
     );
+    // Where the recorder notes what calls are about, it is known who holds the mutex.
+    let directory = tempfile::tempdir().unwrap();
+    let mut app = open(&waiting(directory.path()));
+    let shown = after(&mut app, "9 t t");
+    let row = line(&shown, "with_mutex/2");
+    for cell in ["main", "bee", "mutex", "gate"] {
+        assert!(row.contains(cell), "{cell}: {shown}");
+    }
+    let shown = after(&mut app, "enter");
+    assert!(
+        shown.contains("[6 Events]") && shown.contains("waiting/0"),
+        "{shown}"
+    );
+    let shown = after(&mut app, "5");
+    let wanted = "waits for mutex gate, held by stream 2 (bee)";
+    assert!(shown.contains(wanted) && shown.contains('▼'), "{shown}");
+}
+
+/// One thread waits for a mutex that another one holds.
+fn waiting(directory: &Path) -> PathBuf {
+    let path = directory.join("waits.pmt");
+    let header = Header::of_this_process("none");
+    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+    let with_mutex = recorder.predicate("system", "with_mutex", 2, None, 0);
+    let goal = recorder.predicate("user", "goal", 0, None, 0);
+    let wait = recorder.predicate("system", "waiting", 0, None, 0);
+    let shared = recorder.shared("gate");
+    let role = SyncRole::Holds;
+    let call = |predicate| Event::Call { predicate };
+    let locks = [
+        (call(with_mutex), 0),
+        (Event::Sync(SyncCall { role, shared }), 1),
+    ];
+    let main = [
+        (call(wait), 10_000),
+        (Event::ExitDet, 900_000),
+        (call(goal), 900_001),
+        (Event::ExitDet, 990_000),
+        (Event::ExitDet, 999_000),
+    ];
+    let bee = [
+        (call(goal), 2),
+        (Event::ExitDet, 899_000),
+        (Event::ExitDet, 899_500),
+    ];
+    let first = clock::ticks();
+    for (name, events) in [("main", main.as_slice()), ("bee", bee.as_slice())] {
+        let stream = recorder.stream(StreamKind::Thread, name, Dialect::EveryRedo);
+        for &(event, tick) in locks.iter().chain(events) {
+            stream.record_at(event, first + tick);
+        }
+    }
+    recorder.close(Outcome::Exited(0)).unwrap();
+    path
 }
 
 #[test]

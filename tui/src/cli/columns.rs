@@ -23,8 +23,8 @@ pub(super) fn parse_asked(name: &str) -> Result<AskedColumn, String> {
 /// What a report is sorted by unless it is said.
 pub(crate) const USUAL_SORT: &str = "time";
 
-/// The name of a column to sort by, in the catalogue: one of predicates, or one that only clauses
-/// or tests have; or [`USUAL_SORT`].
+/// The name of a column to sort by, in the catalogue: one of predicates, or one that only clauses,
+/// tests or waits have; or [`USUAL_SORT`].
 pub(super) fn parse_sort(name: &str) -> Result<&'static str, String> {
     let name = name.trim();
     if name.eq_ignore_ascii_case(USUAL_SORT) {
@@ -33,7 +33,7 @@ pub(super) fn parse_sort(name: &str) -> Result<&'static str, String> {
     if let Ok(place) = parse_column(name) {
         return Ok(Table::Predicates.all_columns()[place].name);
     }
-    for table in [Table::Clauses, Table::Tests] {
+    for table in [Table::Clauses, Table::Tests, Table::Waits] {
         if let Some(place) = table.find(name) {
             return Ok(table.all_columns()[place].name);
         }

@@ -45,8 +45,12 @@ pub(crate) fn run(args: &EventsArgs) -> Result<ExitCode> {
     let name = name.to_string_lossy().into_owned();
     let sites = SiteNames::of(&trace);
     let mut listing = Listing::new(&trace, &name, trail, &sites);
+    let mut asked = Vec::new();
     for stream in &args.stream {
-        listing.streams.extend(streams(&trace, stream)?);
+        asked.extend(streams(&trace, stream)?);
+    }
+    if !asked.is_empty() {
+        listing.streams = asked;
     }
     if let Some(time) = &args.time {
         listing.window = Window::parse(time, &trace)?;

@@ -67,6 +67,7 @@ fn object(analysis: &Analysis, path: &Path, remarks: &[String]) -> serde_json::V
         "began": header.started_unix,
         "ended": ending(trace),
         "mode": modes(trace),
+        "part": Some(part(analysis)).filter(|part| !part.is_empty()),
         "ticks_per_second": trace.clock().ticks_per_second(),
         "bytes": trace.file_size(),
         "events": analysis.events(),
@@ -100,6 +101,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut String) -> Result<()> 
         ("began", format_time(header.started_unix)),
         ("ended", ending(trace)),
         ("mode", modes(trace)),
+        ("part", part(analysis)),
         (
             "clock",
             format!("{:?}, {:.3} MHz", header.clock, rate / 1e6),
@@ -128,7 +130,8 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut String) -> Result<()> 
             .subsequent_indent("           ")
             .word_splitter(WordSplitter::NoHyphenation)
     };
-    for (key, value) in lines {
+    let is_said = |(key, value): &(&str, String)| *key != "part" || !value.is_empty();
+    for (key, value) in lines.into_iter().filter(is_said) {
         let line = format!("{key:<11}{value}");
         // What may be copied stays in one piece.
         let line = match key {
@@ -138,6 +141,16 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut String) -> Result<()> 
         writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+/// Which part of another trace it is; nothing if it is none.
+fn part(analysis: &Analysis) -> String {
+    let filters = analysis.filters.filters().iter();
+    let label = filters.map(|filter| filter.label(&analysis.trace)).next();
+    let label = label.filter(|_| analysis.trace.part().is_some());
+    label.map_or_else(String::new, |label| {
+        label.strip_prefix("part: ").unwrap_or(&label).to_owned()
+    })
 }
 
 /// How large a packed trace was.

@@ -5,6 +5,7 @@ pub mod analysis;
 mod annotate;
 mod baseline;
 mod calibrate;
+mod cut;
 mod diagnose;
 mod diff;
 mod each;
@@ -67,6 +68,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Diff(args) => diff::run(args),
         Command::Index { traces } => index::run(traces),
         Command::Pack(args) => pack::run(args),
+        Command::Cut(args) => cut::run(args),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Completions { shell } => {

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use portmortem_analyzer::index::Fold;
 use portmortem_analyzer::text::{counted, shell_word, time};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
@@ -83,6 +84,10 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
             Keep::Auto(Some(_)) => is_reused(&path),
             _ => false,
         };
+        if written && !is_folded {
+            // They are of an earlier trace of that name. If they stay, they are of no use.
+            let _ = Fold::forget(&path);
+        }
         let has_index = written && !args.no_index && !is_folded && index::is_worth_it(&path);
         if has_index && line.let_go_of_others().is_ok() {
             // Before the program ends, so that what comes next finds it locked.

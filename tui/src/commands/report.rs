@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{ClauseRow, PredicateRow, Row, SiteRow, Table, TestRow};
+use portmortem_analyzer::tables::{ClauseRow, PredicateRow, Row, SiteRow, Table, TestRow, WaitRow};
 use portmortem_analyzer::text::shell_word;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Analysis, Tables};
@@ -17,7 +17,7 @@ use super::scope;
 use crate::cli::{AskedColumn, ReportArgs, ReportFormat, USUAL_SORT};
 use crate::report::{
     as_list, clause_order, clause_table, headline, order, overview, page_width, predicates,
-    remarks, site_order, site_table, test_order, test_table, work,
+    remarks, site_order, site_table, test_order, test_table, wait_order, wait_table, work,
 };
 
 /// By self time unless a user asks for another column: net where it is measured.
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     }
     // Files have columns of calls, and a report on predicates has their times.
     let with_calls = (args.predicate.is_some() || args.format != ReportFormat::Text)
-        && !(args.sites || args.clauses || args.tests);
+        && !(args.sites || args.clauses || args.tests || args.waits);
     let filters = |trace: &_| scope::filters(&args.scope, trace);
     let analysis = read(path, filters, with_calls)?;
     let chosen = match &args.predicate {
@@ -60,6 +60,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         () if args.sites => Some(sites),
         () if args.clauses => Some(clauses),
         () if args.tests => Some(tests),
+        () if args.waits => Some(waits),
         () => None,
     };
     if let Some(print) = of_goals_or_clauses {
@@ -198,6 +199,22 @@ fn tests(
     let tests = test_order(analysis, sort, counted);
     let text = |top| test_table(analysis, &tests, top, counted);
     listing::<TestRow>(analysis, "tests", &tests, text, args, out)
+}
+
+/// The table of waits in one of the formats.
+fn waits(
+    analysis: &Analysis,
+    _chosen: Option<&[PredicateIndex]>,
+    args: &ReportArgs,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let sort = match args.sort {
+        USUAL_SORT => "waited_ns",
+        other => other,
+    };
+    let waits = wait_order(analysis, place_in(Table::Waits, sort)?);
+    let text = |top| wait_table(analysis, &waits, top);
+    listing::<WaitRow>(analysis, "waits", &waits, text, args, out)
 }
 
 /// The place of a column to sort by.

@@ -1,6 +1,6 @@
 //! Which part of a trace a command looks at.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use portmortem_analyzer::text::similar;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
@@ -69,6 +69,16 @@ pub(crate) fn streams(trace: &Trace, asked: &str) -> Result<Vec<u32>> {
             ""
         };
         bail!("the trace has no stream {asked}; it has {names}{more}");
+    }
+    if let Some(part) = trace.part().filter(|part| !part.streams.is_empty()) {
+        let lacks = found.iter().any(|id| !part.streams.contains(id));
+        let has = part.streams.iter().map(u32::to_string);
+        let has = has.collect::<Vec<_>>().join(", ");
+        ensure!(
+            !lacks,
+            "this part of {} has no events of stream {asked}; ask for {has}",
+            printable(&part.of)
+        );
     }
     Ok(found)
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use anyhow::Result;
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::remarks::folded;
 use portmortem_analyzer::text::counted;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
@@ -38,11 +39,12 @@ fn verify(path: &Path) -> Result<Said> {
         )
     );
     let (lines, incomplete) = remarks(&analysis);
-    text += &if incomplete {
-        as_list(&lines)
+    if incomplete {
+        text += &as_list(&lines);
     } else {
-        "no damage, nothing lost; every conservation law holds\n".to_owned()
-    };
+        text += "no damage, nothing lost; every conservation law holds\n";
+        text += &as_list(folded(&analysis).as_slice());
+    }
     Ok(Said {
         text,
         object: json!({

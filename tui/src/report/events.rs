@@ -138,7 +138,7 @@ fn why(row: &ListedRow) -> String {
             "{} lost",
             counted(row.count.unwrap_or(0), "event", "events")
         ),
-        ("mark", _) => printable(row.text.unwrap_or_default()),
+        ("mark" | "sync", _) => printable(row.text.unwrap_or_default()),
         ("clause", _) => row
             .clause
             .map_or_else(String::new, |clause| format!("clause {clause}")),

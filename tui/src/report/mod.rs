@@ -18,6 +18,7 @@ mod remarks;
 mod sites;
 mod unit_tests;
 mod values;
+mod waits;
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -39,6 +40,7 @@ pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks, work};
 pub(crate) use sites::{order as site_order, table as site_table};
 pub(crate) use unit_tests::{order as test_order, table as test_table};
+pub(crate) use waits::{order as wait_order, table as wait_table};
 
 /// The width of reports where there is no terminal; they are never narrower.
 const LEAST_WIDTH: usize = 80;

@@ -203,7 +203,8 @@ impl Model<'_> {
             | Event::Clause { .. }
             | Event::Arguments(_)
             | Event::Table(_)
-            | Event::Value(_) => {}
+            | Event::Value(_)
+            | Event::Sync(_) => {}
         }
     }
 

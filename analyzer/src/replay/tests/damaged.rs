@@ -211,11 +211,11 @@ fn what_is_not_a_trace_is_refused_with_its_kind() {
         "a.pmt: not a Portmortem trace; it looks like text"
     );
     let mut newer = sample();
-    newer[8] = 9;
+    newer[8] = 12;
     assert_eq!(
         message(&newer),
         format!(
-            "a.pmt: written by a newer Portmortem (format 9, this one reads up to {NEWEST_VERSION}); \
+            "a.pmt: written by a newer Portmortem (format 12, this one reads up to {NEWEST_VERSION}); \
              use that version to read it"
         )
     );

@@ -5,6 +5,7 @@ mod calls;
 mod centers;
 mod chains;
 mod contexts;
+mod cutting;
 mod damaged;
 mod files;
 mod growing;

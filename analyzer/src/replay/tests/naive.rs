@@ -629,11 +629,11 @@ impl<'f> Stream<'f> {
             Event::Gap { lost } => {
                 self.abandon();
                 self.stream.lost_events += lost;
-                self.paused = false;
-                self.lost = true;
+                (self.paused, self.lost) = (false, true);
                 (self.failed, self.drives, self.held) = (None, false, None);
             }
-            Event::Mark { .. } | Event::Arguments(_) | Event::Table(_) | Event::Value(_) => {}
+            Event::Mark { .. } | Event::Arguments(_) | Event::Table(_) => {}
+            Event::Value(_) | Event::Sync(_) => {}
             Event::Clause { clause } => self.enter_clause(clause),
         }
         match event {

@@ -7,7 +7,7 @@ use super::random::{self, Limits};
 use super::{Events, Script, files, naive};
 use crate::figures::StreamFigures;
 use crate::figures::profile::{Profile, ViolationKind};
-use crate::reading;
+use crate::reading::{self, Asked};
 use crate::replay::chunk::{Before, Chunk};
 use crate::replay::join::{GiveUp, Join};
 use crate::replay::{ReplayOptions, schedule};
@@ -198,7 +198,7 @@ proptest! {
                     ..ReplayOptions::default()
                 };
                 let mut fast = pool.install(|| schedule::replay(&trace, &options, &scope, None));
-                let found = pool.install(|| reading::read(&trace, &scope, false, None));
+                let found = pool.install(|| reading::read(&trace, &scope, Asked::default(), None));
                 fast.clauses = found.unwrap().clauses;
                 fast.settle();
                 prop_assert_eq!(&files::comparable(fast), &expected);

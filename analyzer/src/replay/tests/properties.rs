@@ -1,7 +1,7 @@
 //! What holds for every run.
 
 use portmortem_tracer::format::{
-    ArgumentValue, Arguments, CompleteTable, Dialect, Event, ValueKind,
+    ArgumentValue, Arguments, CompleteTable, Dialect, Event, SyncCall, SyncRole, ValueKind,
 };
 use proptest::prelude::*;
 
@@ -75,6 +75,10 @@ fn nonsense(cut: u32) -> impl Strategy<Value = Script> {
             kind: ValueKind::Ground,
             size: 1,
             hash,
+        })),
+        1 => Just(Event::Sync(SyncCall {
+            role: SyncRole::Holds,
+            shared: 0,
         })),
         1 => Just(Event::Fail),
         1 => Just(Event::Exception),

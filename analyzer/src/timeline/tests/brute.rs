@@ -317,6 +317,7 @@ fn count(happening: &Happening, column: &mut Column, window: &Stretch) {
         | Event::Clause { .. }
         | Event::Arguments(_)
         | Event::Table(_)
-        | Event::Value(_) => {}
+        | Event::Value(_)
+        | Event::Sync(_) => {}
     }
 }

@@ -11,7 +11,7 @@
 //!    [`rules`], [`internal`] which ones no program has written, [`sites`], [`alignment`] and
 //!    [`names`] which goal of which clause calls, [`plan`] and [`place`] what cells of code are,
 //!    [`made`] what bodies of `call/1` were, [`clause_numbers`] which clause one is, [`tables`]
-//!    what tables have that are complete;
+//!    what tables have that are complete, [`sharing`] what calls do with mutexes and queues;
 //! 4. [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or
 //!    entered again; [`stack`] is where
 //!    it keeps them, [`open_box`] what it keeps of one, [`held_values`] the arguments of some, and
@@ -41,6 +41,7 @@ pub(crate) mod rules;
 mod search;
 pub(crate) mod shadow;
 pub(crate) mod shadows;
+pub(crate) mod sharing;
 pub(crate) mod sites;
 pub(crate) mod stack;
 pub(crate) mod standing;

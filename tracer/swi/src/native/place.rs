@@ -4,6 +4,7 @@ use std::mem::offset_of;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::instructions::{Kind, Op};
+use super::sharing::Sharing;
 use super::sites::Given;
 
 /// What a cell is to the boxes around it. A cell may be several things.
@@ -69,6 +70,8 @@ pub(crate) struct Goal {
     /// What its arguments are at calls and exits is recorded, too, and under which number of its
     /// predicate.
     pub(crate) with_values: Option<u32>,
+    /// What it does with something that threads share is recorded, too.
+    pub(crate) sync: Option<Sharing>,
     /// The predicate is there. One that a library is loaded for is not: the engine never makes a
     /// last call of it.
     pub(crate) is_there: bool,
@@ -76,6 +79,13 @@ pub(crate) struct Goal {
     pub(crate) boundary: bool,
     /// The goals in its arguments.
     pub(crate) given: Given,
+}
+
+impl Goal {
+    /// Whether more is recorded of its call than the event.
+    pub(crate) fn says_more(&self) -> bool {
+        self.with_arguments || self.with_values.is_some() || self.sync.is_some()
+    }
 }
 
 /// What a stub's handler gets, and machine code in its stead.

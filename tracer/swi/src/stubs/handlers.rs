@@ -303,7 +303,7 @@ impl Visit {
                 self.expect(self.offset(self.top()), cell + place.length);
             }
         }
-        if goal.with_arguments || goal.with_values.is_some() {
+        if goal.says_more() {
             let is_in_place = matches!(place.kind, Kind::LastCall | Kind::LastCallSelf);
             let called = if is_in_place { frame } else { self.top() };
             self.note_call(&goal, called);
@@ -442,6 +442,7 @@ impl Visit {
                 announce: false,
                 with_arguments: false,
                 with_values: None,
+                sync: None,
                 is_there: true,
                 boundary,
                 given: Given::UNKNOWN,
@@ -464,6 +465,9 @@ impl Visit {
         }
         if let Some(id) = self.with_values(definition, standing) {
             self.note_values(definition, id, frame);
+        }
+        if let Some(sharing) = self.sharing(definition, standing) {
+            self.note_sync(sharing, frame);
         }
     }
 

@@ -19,8 +19,8 @@
 //!    engine ([`view`]), open boxes where predicates begin ([`entering`], [`wrappers`],
 //!    [`tables`]), and put in more stubs ([`planting`], [`making`]); [`rereading`] hides stubs
 //!    where the engine compares clauses, which are [`held`] meanwhile; [`callbacks`] are what
-//!    foreign code calls; [`clauses`], [`arguments`] and [`meta_calls`] are handlers of what is
-//!    there only in some recordings, or at some goals;
+//!    foreign code calls; [`clauses`], [`arguments`], [`meta_calls`] and [`sync`] are handlers of
+//!    what is there only in some recordings, or at some goals;
 //! 5. [`hidden_modules`] keeps the recorder's modules out of what enumerates all.
 
 mod adopting;
@@ -55,6 +55,7 @@ mod plant;
 mod planting;
 mod rereading;
 mod survey;
+mod sync;
 mod tables;
 mod values;
 mod view;

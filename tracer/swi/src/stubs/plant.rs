@@ -354,11 +354,7 @@ impl Planter {
 
     /// Where the call of a goal begins.
     fn call_gate(&mut self, op: Op, goal: Goal) -> Option<usize> {
-        if goal.id.and_then(Ready::call).is_none()
-            || !goal.is_there
-            || goal.with_arguments
-            || goal.with_values.is_some()
-        {
+        if goal.id.and_then(Ready::call).is_none() || !goal.is_there || goal.says_more() {
             return Some(self.gates.call);
         }
         let (callee, departs) = match self.instructions.get(op).kind {

@@ -82,6 +82,7 @@ impl Visit {
                 announce: false,
                 with_arguments: false,
                 with_values: None,
+                sync: None,
                 is_there: true,
                 boundary: false,
                 given: Given::UNKNOWN,
@@ -100,6 +101,7 @@ impl Visit {
                     announce: begins,
                     with_arguments: matches!(standing, Standing::WithArguments(_)),
                     with_values: self.with_values(callee, standing),
+                    sync: self.sharing(callee, standing),
                     // SAFETY: as above.
                     is_there: unsafe { predicates::is_there(callee) },
                     boundary: !begins,

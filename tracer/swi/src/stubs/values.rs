@@ -51,6 +51,9 @@ impl Visit {
         if let Some(id) = goal.with_values {
             self.note_values(goal.callee, goal.id.unwrap_or(id), frame);
         }
+        if let Some(sharing) = goal.sync {
+            self.note_sync(sharing, frame);
+        }
     }
 
     /// The call that has just been recorded was made with the arguments that a frame begins with:

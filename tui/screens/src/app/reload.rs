@@ -78,7 +78,7 @@ impl App {
             .all(|(old, new)| old.declared == new.declared);
         if !same || new.len() < old.len() {
             // Filters name predicates by their places.
-            self.filters = Filters::default();
+            self.filters = Filters::default().of(&trace);
             self.history.clear();
         }
         self.history.forget_figures();

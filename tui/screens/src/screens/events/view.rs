@@ -7,7 +7,7 @@ use portmortem_analyzer::tables::{Cell, EventRow, Row, SiteNames, port};
 use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::{Arguments, Event, ValueKind};
+use portmortem_tracer::format::{Arguments, Event, SyncRole, ValueKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -65,7 +65,8 @@ fn style(event: Event, theme: &Theme) -> Style {
         | Event::Clause { .. }
         | Event::Arguments(_)
         | Event::Table(_)
-        | Event::Value(_) => theme.text,
+        | Event::Value(_)
+        | Event::Sync(_) => theme.text,
     }
 }
 
@@ -98,6 +99,11 @@ fn about(reader: &Reader, step: &Step) -> String {
             let what = value_text(value.kind, value.size);
             format!("{name}, argument {}{at}: {what}", value.argument)
         }
+        Event::Sync(call) => {
+            let trace = &reader.analysis.trace;
+            let shared = printable(trace.shared(call.shared).unwrap_or_default());
+            format!("{name} {} {shared}", does(call.role))
+        }
         Event::Clause { clause } => {
             let trace = &reader.analysis.trace;
             match trace.clause_index(clause) {
@@ -106,6 +112,17 @@ fn about(reader: &Reader, step: &Step) -> String {
             }
         }
         _ => name.to_owned(),
+    }
+}
+
+/// What a call does with something that threads share.
+fn does(role: SyncRole) -> &'static str {
+    match role {
+        SyncRole::Holds | SyncRole::Locks => "locks",
+        SyncRole::Unlocks => "unlocks",
+        SyncRole::Receives => "receives from",
+        SyncRole::Sends => "sends to",
+        SyncRole::Joins => "joins",
     }
 }
 

@@ -25,7 +25,7 @@ impl Timeline {
                     format!(" {}", self.predicate_name(segment.predicate)),
                     theme.subject,
                 ),
-                Span::raw(format!("  {}", self.about_box(&segment))),
+                Span::raw(format!("  {}", self.about_stay(&segment))),
             ],
             (Some(Shows::Many(longest)), Some(cell)) => {
                 let name = longest.map_or("", |predicate| self.predicate_name(predicate));
@@ -81,6 +81,15 @@ impl Timeline {
             _ if self.position.row > 0 => "nobody at this depth",
             _ => "nobody traced is active",
         }
+    }
+
+    /// What a box is in sight; of a wait first whom it is for.
+    fn about_stay(&self, segment: &Segment) -> String {
+        let about = self.about_box(segment);
+        let wait = self
+            .about_wait()
+            .filter(|_| self.is_idle(segment.predicate));
+        wait.map_or(about.clone(), |wait| format!("{wait}; {about}"))
     }
 
     fn about_box(&self, segment: &Segment) -> String {

@@ -18,6 +18,7 @@ mod seek;
 #[cfg(test)]
 mod tests;
 mod view;
+mod waits;
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -81,6 +81,7 @@ impl Timeline {
                 false => self.draw_band(band, rows, buf, theme),
             }
         }
+        self.arrow(buf, theme);
         let (shown, all) = (self.layout.bands.len(), self.streams.len());
         if self.is_in_lines() && shown < all {
             let text = format!(" … {} more streams, most work first", all - shown);
@@ -394,7 +395,7 @@ impl Timeline {
     }
 
     /// Whether the program does not run in boxes of a predicate.
-    fn is_idle(&self, predicate: u32) -> bool {
+    pub(super) fn is_idle(&self, predicate: u32) -> bool {
         let kinds = self.idle.get(predicate as usize);
         kinds == Some(&true)
     }

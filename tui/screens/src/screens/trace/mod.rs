@@ -3,6 +3,7 @@
 mod about;
 mod centers;
 mod streams;
+mod waits;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use crate::theme::Theme;
 use about::About;
 use centers::Centers;
 use streams::Streams;
+use waits::Waits;
 
 /// With fewer rows the sums of streams are left out.
 const LEAST_ROWS: u16 = 3;
@@ -31,6 +33,9 @@ pub(super) struct TraceScreen {
     /// The sums of all streams, in words.
     sums: Vec<String>,
     centers: Option<Table>,
+    waits: Option<Table>,
+    /// What waits are of.
+    analysis: Option<Arc<AnalysisView>>,
     shown: Part,
 }
 
@@ -39,6 +44,7 @@ enum Part {
     #[default]
     About,
     Streams,
+    Waits,
     Centers,
 }
 
@@ -47,32 +53,31 @@ const KEYS: &[Binding] = &[
         &["t"],
         Action::NextTable,
         "next part",
-        "what the trace is; its streams; its cost centres",
+        "the recording; its streams; waits; its cost centres",
     ),
     bind(
         &["enter"],
         Action::Enter,
         "go there",
-        "show the events of the stream; go into the centre",
+        "show the events of the stream or wait; go into the centre",
     ),
 ];
 
 impl TraceScreen {
-    fn parts(&self) -> &'static [(Part, &'static str)] {
-        const PARTS: &[(Part, &str)] = &[
-            (Part::About, "recording"),
-            (Part::Streams, "streams"),
-            (Part::Centers, "cost centres"),
+    fn parts(&self) -> Vec<(Part, &'static str)> {
+        let parts = [
+            (true, Part::About, "recording"),
+            (true, Part::Streams, "streams"),
+            (self.waits.is_some(), Part::Waits, "waits"),
+            (self.centers.is_some(), Part::Centers, "cost centres"),
         ];
-        match self.centers {
-            Some(_) => PARTS,
-            None => &PARTS[..2],
-        }
+        let there = parts.into_iter().filter(|(is_there, ..)| *is_there);
+        there.map(|(_, part, name)| (part, name)).collect()
     }
 
     fn at(&self) -> usize {
-        let mut parts = self.parts().iter();
-        let found = parts.position(|(part, _)| *part == self.shown);
+        let parts = self.parts();
+        let found = parts.iter().position(|(part, _)| *part == self.shown);
         found.unwrap_or(0)
     }
 }
@@ -82,7 +87,7 @@ impl Screen for TraceScreen {
         match self.shown {
             // There is no row to go into.
             Part::About => &KEYS[..1],
-            Part::Streams | Part::Centers => KEYS,
+            Part::Streams | Part::Waits | Part::Centers => KEYS,
         }
     }
 
@@ -105,6 +110,11 @@ impl Screen for TraceScreen {
         } else {
             self.centers = None;
         }
+        match Waits::new(analysis) {
+            Some(rows) => Table::fill(&mut self.waits, Box::new(rows), "waited_ns"),
+            None => self.waits = None,
+        }
+        self.analysis = Some(Arc::clone(analysis));
         self.shown = self.parts()[self.at()].0;
     }
 
@@ -121,6 +131,9 @@ impl Screen for TraceScreen {
             }
             (Action::Enter, Part::Centers, Some(_)) => {
                 self.predicate().map_or(Effect::Done, Effect::Open)
+            }
+            (Action::Enter, Part::Waits, Some(_)) => {
+                self.event().map_or(Effect::Done, Effect::Event)
             }
             (_, Part::About, _) => self.about.act(action),
             _ => Effect::Unused,
@@ -145,6 +158,7 @@ impl Screen for TraceScreen {
         match self.shown {
             Part::About => None,
             Part::Streams => self.streams.as_ref(),
+            Part::Waits => self.waits.as_ref(),
             Part::Centers => self.centers.as_ref(),
         }
     }
@@ -153,6 +167,7 @@ impl Screen for TraceScreen {
         match self.shown {
             Part::About => None,
             Part::Streams => self.streams.as_mut(),
+            Part::Waits => self.waits.as_mut(),
             Part::Centers => self.centers.as_mut(),
         }
     }
@@ -163,11 +178,14 @@ impl Screen for TraceScreen {
     }
 
     fn event(&self) -> Option<EventTarget> {
-        let stream = self
-            .table()
-            .filter(|_| self.shown == Part::Streams)?
-            .row()?;
-        Some(EventTarget::At { stream, number: 0 })
+        match self.shown {
+            Part::Streams => {
+                let stream = self.table()?.row()?;
+                Some(EventTarget::At { stream, number: 0 })
+            }
+            Part::Waits => waits::event(self.table()?, self.analysis.as_ref()?),
+            Part::About | Part::Centers => None,
+        }
     }
 
     fn has_predicates(&self) -> bool {
@@ -178,6 +196,7 @@ impl Screen for TraceScreen {
         let one = match self.shown {
             Part::About => return String::new(),
             Part::Streams => "stream",
+            Part::Waits => "row",
             Part::Centers => "cost centre",
         };
         self.table()
@@ -188,6 +207,7 @@ impl Screen for TraceScreen {
         match self.shown {
             Part::About => "info.txt",
             Part::Streams => "streams",
+            Part::Waits => "waits",
             Part::Centers => "centers",
         }
     }
@@ -207,7 +227,8 @@ impl Screen for TraceScreen {
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        let names = self.parts().iter().map(|(_, name)| *name);
+        let parts = self.parts();
+        let names = parts.iter().map(|(_, name)| *name);
         let mut below = draw_parts(names, self.at(), area, buf, theme);
         if self.shown == Part::Streams && below.height > LEAST_ROWS {
             let room = usize::from(area.width.saturating_sub(2));

@@ -1,0 +1,105 @@
+//! Who waited for whom: a line for each.
+
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::figures::counted::Counted;
+use portmortem_analyzer::tables::{ROOT, Row, Wait, WaitRow};
+use portmortem_analyzer::text::percent;
+use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::{indicator, printable};
+
+use super::flat::compare;
+use super::{page_width, shown_of, unit};
+use crate::text_table::{Column, render};
+
+/// The rows of the table `waits`, sorted by a column of it: numbers the largest first, texts
+/// alphabetically; what is not known comes last.
+pub(crate) fn order(report: &Analysis, sort: usize) -> Vec<Wait<'_>> {
+    let mut waits = report.tables().wait_list();
+    waits.sort_by(|a, b| compare(WaitRow::cell(a, sort), WaitRow::cell(b, sort)));
+    waits
+}
+
+/// The first `top` of these waits, and a line on the rest; why there are none if that is so.
+pub(crate) fn table(report: &Analysis, waits: &[Wait], top: usize) -> String {
+    if report.profile.waits.is_none() {
+        return "  Who waited for whom is not known: the trace does not say what mutexes, queues and \
+                threads\n  calls are about. Recordings with stubs do.\n"
+            .to_owned();
+    }
+    if waits.is_empty() {
+        return "  No thread waited.\n".to_owned();
+    }
+    let rows: Vec<WaitRow> = waits.iter().map(WaitRow::new).collect();
+    let total = rows.iter().map(|row| row.waited_ns);
+    let total = total.fold(0, u64::saturating_add);
+    let shown = &rows[..rows.len().min(top)];
+    let unit = unit(report, Counted::All);
+    let cells = |cell: &dyn Fn(&WaitRow) -> String| shown.iter().map(cell).collect::<Vec<String>>();
+    let who = |id: u32, name: &str| match name {
+        "" => id.to_string(),
+        name => format!("{id} {}", printable(name)),
+    };
+    let places = waits[..shown.len()].iter();
+    let places = places.map(|wait| place(report, wait)).collect();
+    let waits: Vec<u64> = shown.iter().map(|row| row.waits).collect();
+    let columns = [
+        Column::right(
+            format!("waited {}", unit.name()),
+            cells(&|row| unit.format(row.waited_ns)),
+        ),
+        Column::right("%", cells(&|row| percent(row.waited_ns, total))).dispensable(2),
+        Column::counts("waits", &waits),
+        Column::right("longest", cells(&|row| unit.format(row.longest_ns))).dispensable(1),
+        Column::left("who", cells(&|row| who(row.stream, row.name))),
+        Column::left(
+            "for whom",
+            cells(&|row| match (row.awaited, row.kind) {
+                (Some(id), _) => who(id, row.awaited_name.unwrap_or("")),
+                (None, Some(_)) => "?".to_owned(),
+                (None, None) => String::new(),
+            }),
+        ),
+        Column::left(
+            "for what",
+            cells(&|row| match (row.kind, row.object) {
+                (Some(kind), Some(name)) => format!("{kind} {}", printable(address(name))),
+                _ => String::new(),
+            }),
+        ),
+        Column::right(
+            "line",
+            cells(&|row| row.line.map_or_else(String::new, |line| line.to_string())),
+        ),
+        Column::left("where", places),
+    ];
+    let table = render(&columns, page_width());
+    format!("{table}{}", shown_of(shown.len(), rows.len()))
+}
+
+/// Of what has no name its address, without what it is: `0x55d0c8` of `<message_queue>(0x55d0c8)`.
+fn address(name: &str) -> &str {
+    let of_nameless = name
+        .strip_prefix('<')
+        .and_then(|rest| rest.split_once(">("));
+    of_nameless.map_or(name, |(_, address)| address.trim_end_matches(')'))
+}
+
+/// The goal that waited, without modules: there is little room.
+fn place(report: &Analysis, wait: &Wait) -> String {
+    let short = |of: PredicateIndex| {
+        let info = report.trace.predicates().get(of as usize);
+        info.map_or_else(
+            || report.predicate(of).to_owned(),
+            |info| indicator("user", &info.declared.name, info.declared.arity),
+        )
+    };
+    let predicate = wait.kind.predicate.map_or_else(|| ROOT.to_owned(), short);
+    let site = wait
+        .kind
+        .site
+        .and_then(|site| report.trace.sites().get(site as usize));
+    match site {
+        Some(site) => format!("{} > {predicate}", short(site.caller)),
+        None => predicate,
+    }
+}
