@@ -4,10 +4,10 @@
 //! trace says what they do with a mutex, a queue or a thread ([`SyncCall`]). What other streams did
 //! with the same one at that time says who was awaited:
 //!
-//! - of a mutex, whoever held it, for as long as that was so;
-//! - of a queue, whoever sent last before the wait was over, and had not done so when it began; of
-//!   a full queue, whoever took a message;
-//! - of a thread, the thread.
+//! - of a mutex, each stream that held it, for as long as it did;
+//! - of a queue, the stream of the last call that sent to it and overlaps with the wait; of a full
+//!   queue, that of the last call that took a message;
+//! - of a thread, its stream.
 //!
 //! A wait has its length, and lies at the beginning of the stretch between two ports in which it
 //! happened. Here it is taken to be at its end: who is waited for lets go before the other goes on.
@@ -18,6 +18,7 @@
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::mem;
 use std::ops::Range;
 
 use portmortem_tracer::format::{Event, SyncCall, SyncRole};
@@ -38,10 +39,7 @@ const MOST: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Books<'s> {
     scope: &'s Scope,
-    /// By predicate.
-    kinds: &'s [Kind],
-    /// By id of what is shared: the first id of the same name.
-    same: &'s FxHashMap<u32, u32>,
+    known: &'s Known,
     read: Read,
     stream: u32,
     /// The stream is looked at: its waits count.
@@ -50,8 +48,8 @@ pub(crate) struct Books<'s> {
     kept: usize,
     /// What the stream has locked: since when, and how many times.
     locked: FxHashMap<u32, (u64, u32)>,
-    /// The stretch of the last wait is not over yet.
-    is_waiting: bool,
+    /// When the last wait is recorded to be over, until its stretch is.
+    recorded_end: Option<u64>,
     /// The last tick that was told of.
     tick: u64,
     /// Events were lost so far.
@@ -124,8 +122,12 @@ enum Kind {
 /// What all streams share: found once.
 #[derive(Debug)]
 pub(crate) struct Known {
+    /// By predicate.
     kinds: Vec<Kind>,
+    /// By id of what is shared: the first id of the same name.
     same: FxHashMap<u32, u32>,
+    /// The id of the empty name: all that a thread has locked.
+    all: Option<u32>,
 }
 
 impl Known {
@@ -144,11 +146,12 @@ impl Known {
         let kinds = predicates.zip(BoxKind::by_predicate(trace)).map(kind);
         let mut first = FxHashMap::default();
         let names = shared.into_iter();
+        let same = names.map(|(id, name)| (id, *first.entry(name).or_insert(id)));
+        let same = same.collect();
         Some(Self {
             kinds: kinds.collect(),
-            same: names
-                .map(|(id, name)| (id, *first.entry(name).or_insert(id)))
-                .collect(),
+            same,
+            all: first.get("").copied(),
         })
     }
 }
@@ -157,14 +160,13 @@ impl<'s> Books<'s> {
     pub(crate) fn new(known: &'s Known, scope: &'s Scope) -> Self {
         Self {
             scope,
-            kinds: &known.kinds,
-            same: &known.same,
+            known,
             read: Read::default(),
             stream: 0,
             counts: false,
             kept: 0,
             locked: FxHashMap::default(),
-            is_waiting: false,
+            recorded_end: None,
             tick: 0,
             lost: false,
         }
@@ -177,13 +179,17 @@ impl<'s> Books<'s> {
 
     /// The stream is over: what it has locked it held until then.
     fn end(&mut self) {
-        let now = self.end_of(self.tick);
-        if let Some(wait) = self.read.waits.last_mut().filter(|_| self.is_waiting) {
-            wait.later = now.saturating_sub(wait.later);
-            self.is_waiting = false;
-        }
-        for (shared, (since, _)) in std::mem::take(&mut self.locked) {
-            self.did(Deed::Hold, shared, since..now);
+        self.tick = self.end_of(self.tick);
+        self.wait_is_over();
+        self.unlock_all();
+    }
+
+    /// The stretch of the last wait ends now, if it had not ended.
+    fn wait_is_over(&mut self) {
+        if let Some(recorded) = self.recorded_end.take()
+            && let Some(wait) = self.read.waits.last_mut()
+        {
+            wait.later = self.tick.saturating_sub(recorded);
         }
     }
 
@@ -199,13 +205,10 @@ impl<'s> Books<'s> {
         if at.lost && !self.lost {
             self.locked.clear();
         }
-        if self.is_waiting && !is_between {
-            self.is_waiting = false;
-            if let Some(wait) = self.read.waits.last_mut() {
-                wait.later = at.tick.saturating_sub(wait.later);
-            }
-        }
         (self.tick, self.lost) = (at.tick, at.lost);
+        if !is_between {
+            self.wait_is_over();
+        }
     }
 
     fn did(&mut self, deed: Deed, shared: u32, when: Range<u64>) {
@@ -225,6 +228,10 @@ impl<'s> Books<'s> {
         let Some(SyncCall { role, shared }) = kept.sync.take() else {
             return;
         };
+        // Nothing is known of the time in which events were lost.
+        if way_out == Some(WayOut::Lost) {
+            return;
+        }
         let now = self.tick;
         let exits = matches!(way_out, Some(WayOut::ExitDet | WayOut::ExitNondet));
         match role {
@@ -242,7 +249,17 @@ impl<'s> Books<'s> {
         }
     }
 
+    fn unlock_all(&mut self) {
+        for (shared, (since, _)) in mem::take(&mut self.locked) {
+            self.did(Deed::Hold, shared, since..self.tick);
+        }
+    }
+
     fn unlock(&mut self, shared: u32) {
+        if self.known.all == Some(shared) {
+            return self.unlock_all();
+        }
+
         let Some((since, times)) = self.locked.get_mut(&shared) else {
             return;
         };
@@ -276,11 +293,11 @@ impl Observer for Books<'_> {
         self.end();
         self.stream = stream;
         self.counts = self.scope.has_stream(stream);
-        (self.kept, self.lost, self.is_waiting) = (0, false, false);
+        (self.kept, self.lost) = (0, false);
     }
 
     fn called(&mut self, at: &At, open: &OpenBox, around: Option<&Kept>) -> Kept {
-        let kind = self.kinds.get(open.predicate as usize).copied();
+        let kind = self.known.kinds.get(open.predicate as usize).copied();
         let is_wait = kind == Some(Kind::Wait);
         let is_between = is_wait || kind == Some(Kind::Between);
         self.happens(at, is_between);
@@ -345,10 +362,9 @@ impl Observer for Books<'_> {
                 from,
                 to,
                 event,
-                // When it is recorded to be over, until it is.
-                later: self.tick,
+                later: 0,
             });
-            self.is_waiting = true;
+            self.recorded_end = Some(self.tick);
         } else {
             self.read
                 .rest
@@ -363,7 +379,7 @@ impl Observer for Books<'_> {
             return;
         };
         self.happens(at, false);
-        let Some(&shared) = self.same.get(&call.shared) else {
+        let Some(&shared) = self.known.same.get(&call.shared) else {
             return;
         };
         if call.role == SyncRole::Unlocks {

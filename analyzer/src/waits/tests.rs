@@ -27,6 +27,9 @@ fn sync(role: SyncRole) -> Event {
     Event::Sync(SyncCall { role, shared: 0 })
 }
 
+/// The id of the empty name.
+const ALL: u32 = 1;
+
 /// A trace of streams 1, 2, …, whose events have these ticks after the first.
 fn record(streams: &[&[(u64, Event)]]) -> (Trace, u64) {
     let directory = tempfile::tempdir().unwrap();
@@ -43,6 +46,7 @@ fn record(streams: &[&[(u64, Event)]]) -> (Trace, u64) {
     }
     assert_eq!(recorder.shared("m"), 0);
     assert_eq!(recorder.shared("m"), 0);
+    assert_eq!(recorder.shared(""), ALL);
     let first = clock::ticks() + (1 << 30);
     for events in streams {
         let stream = recorder.stream(StreamKind::Thread, "t", Dialect::EveryRedo);
@@ -200,6 +204,40 @@ fn a_message_is_of_who_sent_last() {
     let expected = [
         (1, None, queue, 1, 9, 9, 7),
         (1, Some(3), queue, 1, 19, 19, 2),
+    ];
+    assert_eq!(rows(&trace, &ReplayOptions::default()), expected);
+}
+
+/// All is unlocked at once, however often it was locked.
+#[test]
+fn all_is_unlocked() {
+    let role = SyncRole::Unlocks;
+    let unlock_all = Event::Sync(SyncCall { role, shared: ALL });
+    let holder = [
+        (1, CALL_OTHER),
+        (1, sync(SyncRole::Locks)),
+        (2, EXIT),
+        (3, CALL_OTHER),
+        (3, sync(SyncRole::Locks)),
+        (4, EXIT),
+        (30, CALL_OTHER),
+        (30, unlock_all),
+        (31, EXIT),
+        (60, CALL_GOAL),
+        (61, EXIT),
+    ];
+    let waiter = [
+        (10, CALL_MUTEX),
+        (10, sync(SyncRole::Holds)),
+        (10, CALL_WAIT),
+        (50, EXIT),
+        (50, EXIT),
+    ];
+    let (trace, _) = record(&[&holder, &waiter]);
+    let mutex = Some(SharedKind::Mutex);
+    let expected = [
+        (2, None, mutex, 1, 20, 20, 2),
+        (2, Some(1), mutex, 1, 20, 20, 2),
     ];
     assert_eq!(rows(&trace, &ReplayOptions::default()), expected);
 }
