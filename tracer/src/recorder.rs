@@ -20,7 +20,7 @@ use crate::phase::{Life, Phase};
 use crate::records::Records;
 use crate::registry;
 use crate::segment::check_size_limit;
-use crate::shared::{Inner, MAX_KNOWN_TEXTS, NO_ID, Shared, bounded};
+use crate::shared::{Inner, NO_ID, Names, Shared, bounded};
 use crate::slow::Core;
 use crate::sources::Sources;
 use crate::space::{MAX_BLOCK, MIN_BLOCK, Space};
@@ -138,10 +138,8 @@ impl Recorder {
                 space,
                 records: Records::new(file_id, max_block),
                 files: HashMap::new(),
-                texts: HashMap::new(),
-                next_text: 0,
-                shared: HashMap::new(),
-                next_shared: 0,
+                texts: Names::default(),
+                objects: Names::default(),
                 next_callable: 0,
                 centers: HashMap::new(),
                 sites: HashMap::new(),
@@ -286,20 +284,7 @@ impl Recorder {
     /// name, for [`crate::Stream::sync`]. Long names are cut.
     #[must_use]
     pub fn shared(&self, name: &str) -> u32 {
-        let add = |shared: &mut Shared| {
-            let name = bounded(name);
-            if let Some(&id) = shared.shared.get(&name) {
-                return id;
-            }
-            let id = shared.next_shared;
-            shared.next_shared += 1;
-            if shared.shared.len() < MAX_KNOWN_TEXTS {
-                shared.shared.insert(name.clone(), id);
-            }
-            self.inner.append(shared, &Record::Shared { id, name });
-            id
-        };
-        self.inner.with(add).unwrap_or(NO_ID)
+        self.inner.object(name)
     }
 
     /// Makes a cost centre known and gives its id, the same for the same name, from the numbers that

@@ -24,8 +24,8 @@ pub const NO_ID: u32 = u32::MAX;
 /// Longer strings in records are cut: a record has at most two, and all must fit.
 const MAX_STRING_BYTES: usize = 16 << 10;
 
-/// More different texts than this are recorded each time they occur, so that memory stays bounded.
-pub(crate) const MAX_KNOWN_TEXTS: usize = 1 << 16;
+/// More different names than this are recorded each time they occur, so that memory stays bounded.
+const MAX_KNOWN_NAMES: usize = 1 << 16;
 
 /// The parts that all streams of a recording share; those that change are in `shared`.
 #[derive(Debug)]
@@ -50,11 +50,9 @@ pub(crate) struct Shared {
     pub(crate) space: Space,
     pub(crate) records: Records,
     pub(crate) files: HashMap<String, u32>,
-    pub(crate) texts: HashMap<String, u32>,
-    pub(crate) next_text: u32,
-    /// Mutexes, queues and threads by their names.
-    pub(crate) shared: HashMap<String, u32>,
-    pub(crate) next_shared: u32,
+    pub(crate) texts: Names,
+    /// Mutexes, queues and threads.
+    pub(crate) objects: Names,
     /// The next id of what events call: a predicate, a cost centre, a site.
     pub(crate) next_callable: u32,
     pub(crate) centers: HashMap<String, u32>,
@@ -63,6 +61,28 @@ pub(crate) struct Shared {
     pub(crate) next_stream: u32,
     pub(crate) exhaustion_noted: bool,
     pub(crate) folding_noted: bool,
+}
+
+/// Ids of names, from 0.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    known: HashMap<String, u32>,
+    next: u32,
+}
+
+impl Names {
+    /// The id of a name, and whether it has to be recorded.
+    fn id(&mut self, name: &str) -> (u32, bool) {
+        if let Some(&id) = self.known.get(name) {
+            return (id, false);
+        }
+        let id = self.next;
+        self.next += 1;
+        if self.known.len() < MAX_KNOWN_NAMES {
+            self.known.insert(name.to_owned(), id);
+        }
+        (id, true)
+    }
 }
 
 impl Inner {
@@ -135,15 +155,23 @@ impl Inner {
     pub(crate) fn text(&self, text: &str) -> u32 {
         let add = |shared: &mut Shared| {
             let text = bounded(text);
-            if let Some(&id) = shared.texts.get(&text) {
-                return id;
+            let (id, is_new) = shared.texts.id(&text);
+            if is_new {
+                self.append(shared, &Record::Text { id, text });
             }
-            let id = shared.next_text;
-            shared.next_text += 1;
-            if shared.texts.len() < MAX_KNOWN_TEXTS {
-                shared.texts.insert(text.clone(), id);
+            id
+        };
+        self.with(add).unwrap_or(NO_ID)
+    }
+
+    /// The id of a mutex, a queue or a thread, the same for the same name.
+    pub(crate) fn object(&self, name: &str) -> u32 {
+        let add = |shared: &mut Shared| {
+            let name = bounded(name);
+            let (id, is_new) = shared.objects.id(&name);
+            if is_new {
+                self.append(shared, &Record::Shared { id, name });
             }
-            self.append(shared, &Record::Text { id, text });
             id
         };
         self.with(add).unwrap_or(NO_ID)

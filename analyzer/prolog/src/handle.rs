@@ -32,7 +32,7 @@ pub(crate) fn unify_new(term: Term, opened: Opened) -> Answer {
 }
 
 extern "C" fn release(atom: Atom) -> c_int {
-    // SAFETY: an atom of our type, whose data is a box of `unify_new`. Nobody refers to it.
+    // SAFETY: an atom of our type, whose data is a box of `unify_new`. No reference to it is left.
     let handle = unsafe {
         let data = PL_blob_data(atom, ptr::null_mut(), ptr::null_mut());
         (!data.is_null()).then(|| Box::from_raw(data.cast::<Handle>()))

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::evidence::Evidence;
 use crate::figures::waits::{SharedKind, SharedObject};
 use crate::trace::names::printable;
-use crate::trace::{PredicateIndex, SiteIndex, StreamInfo};
+use crate::trace::{PredicateIndex, SiteIndex};
 
 /// So many are named.
 const MOST: usize = 3;
@@ -46,9 +46,7 @@ pub(super) fn sentence(evidence: &Evidence, by: &[(PredicateIndex, Option<SiteIn
 fn whom(evidence: &Evidence, object: SharedObject, awaited: u32) -> Option<String> {
     let trace = &evidence.analysis.trace;
     let name = printable(trace.shared(object.id)?);
-    let streams = trace.streams();
-    let place = streams.binary_search_by_key(&awaited, |stream| stream.id);
-    let whom = StreamInfo::title(&streams[place.ok()?]);
+    let whom = trace.streams()[trace.stream_place(awaited)?].title();
     Some(match object.kind {
         SharedKind::Mutex => format!("for the mutex {name} while {whom} held it"),
         SharedKind::Queue => format!("for a message in the queue {name} from {whom}"),

@@ -160,9 +160,8 @@ fn waiters<'e>(evidence: &'e Evidence, predicate: PredicateIndex, ticks: u64) ->
 fn short_threads(evidence: &Evidence) -> Option<(u64, u64)> {
     let Analysis { trace, profile, .. } = evidence.analysis;
     let of_thread = |stream: &&StreamFigures| {
-        let streams = trace.streams();
-        let place = streams.binary_search_by_key(&stream.stream, |one| one.id);
-        place.is_ok_and(|at| streams[at].kind() == StreamKind::Thread)
+        let place = trace.stream_place(stream.stream);
+        place.is_some_and(|at| trace.streams()[at].kind() == StreamKind::Thread)
     };
     let mut work: Vec<u64> = profile
         .streams

@@ -63,12 +63,11 @@ impl<'t> Tables<'t> {
     #[must_use]
     pub fn stream(self, at: usize) -> Stream<'t> {
         let figures = &self.profile.streams[at];
-        let known = self.trace.streams();
-        let place = known.binary_search_by_key(&figures.stream, |stream| stream.id);
+        let place = self.trace.stream_place(figures.stream);
         Stream {
             tables: self,
             figures,
-            info: place.ok().map(|at| &known[at]),
+            info: place.map(|at| &self.trace.streams()[at]),
         }
     }
 }

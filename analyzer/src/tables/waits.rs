@@ -3,7 +3,7 @@
 use super::Tables;
 use super::row::{Row, rows};
 use crate::figures::waits::{WaitFigures, WaitKind};
-use crate::trace::{SiteInfo, StreamInfo};
+use crate::trace::SiteInfo;
 
 rows! {
     /// A row of the table `waits`: one for each stream, goal, mutex, queue or thread, and stream
@@ -94,9 +94,9 @@ impl<'t> Tables<'t> {
 
 impl<'t> Wait<'t> {
     fn stream_name(&self, id: u32) -> &'t str {
-        let known = self.tables.trace.streams();
-        let place = known.binary_search_by_key(&id, |stream| stream.id);
-        place.map_or("", |at| StreamInfo::name(&known[at]))
+        let trace = self.tables.trace;
+        let place = trace.stream_place(id);
+        place.map_or("", |at| trace.streams()[at].name())
     }
 
     fn predicate(&self) -> &'t str {

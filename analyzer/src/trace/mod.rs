@@ -382,8 +382,7 @@ impl Trace {
         self.predicates().iter().any(|info| info.is_center)
     }
 
-    /// Symbolic costs as they were recorded ([`crate::costs`] sums them up), and whether none is
-    /// missing.
+    /// Symbolic costs as recorded ([`crate::costs`] sums them up), and whether all are there.
     pub(crate) fn costs(&self) -> (&[Cost], bool) {
         (&self.directory.costs, self.directory.costs_complete)
     }
@@ -430,7 +429,8 @@ impl Trace {
     }
 
     /// Where the stream with this id stands in [`Trace::streams`].
-    pub(crate) fn stream_place(&self, id: u32) -> Option<usize> {
+    #[must_use]
+    pub fn stream_place(&self, id: u32) -> Option<usize> {
         let place = self.streams().binary_search_by_key(&id, |stream| stream.id);
         place.ok()
     }

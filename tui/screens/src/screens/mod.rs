@@ -489,8 +489,7 @@ pub(crate) fn call_event(analysis: &AnalysisView, call: &SlowCall) -> Effect {
 
 /// An event by the id of its stream and its number; `None` if the trace has no such stream.
 pub(crate) fn event_of(analysis: &AnalysisView, stream: u32, number: u64) -> Option<EventTarget> {
-    let mut streams = analysis.trace.streams().iter();
-    let stream = streams.position(|one| one.id == stream)?;
+    let stream = analysis.trace.stream_place(stream)?;
     Some(EventTarget::At { stream, number })
 }
 

@@ -28,8 +28,7 @@ impl Timeline {
             of => format!("waits for {} {name}", of.name()),
         };
         let whom = kind.awaited.map(|id| {
-            let place = trace.streams().iter().position(|stream| stream.id == id);
-            let title = self.title(place.unwrap_or(usize::MAX));
+            let title = self.title(trace.stream_place(id).unwrap_or(usize::MAX));
             match object.kind {
                 SharedKind::Mutex => format!(", held by {title}"),
                 SharedKind::Queue => format!(", filled by {title}"),
