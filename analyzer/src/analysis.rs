@@ -18,7 +18,7 @@ use crate::figures::profile::Profile;
 use crate::figures::values::Values;
 use crate::figures::whole::Whole;
 use crate::figures::work::Work;
-use crate::index::{self, Folded, Index, IndexError, so_far};
+use crate::index::{self, Folded, Index, IndexError, Known, so_far};
 use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
 use crate::progress::Progress;
@@ -125,8 +125,14 @@ impl Analysis {
             calls: with_calls.then_some(&calls),
             ..ReplayOptions::of(&filters)
         };
-        let profile = index::profile(&trace, path, &options);
+        let Known {
+            profile,
+            calls: known,
+        } = index::known(&trace, path, &options);
         trace.check_whole(path)?;
+        if let Some(known) = known {
+            calls.keep(known);
+        }
         Ok(Self {
             calls,
             ..Self::with_scope(trace, path, filters, scope, profile)
@@ -245,7 +251,7 @@ impl Analysis {
             Ok(index) if filters.is_everything() => Some(index.profile()),
             // One that is stale is made again. Without an end there is none.
             Err(_) if filters.is_everything() && trace.end().is_some() => {
-                Some(index::profile(&trace, path, &options))
+                Some(index::known(&trace, path, &options).profile)
             }
             _ => replay::try_replay(&trace, &options),
         };
@@ -254,10 +260,16 @@ impl Analysis {
         let scan = || scans.then(|| Trail::scan(&trace, Arc::clone(&scope), progress));
         let (profile, scanned) = rayon::join(figures, scan);
         let (profile, scanned) = (profile?, scanned.flatten());
+        let of_all = found.as_ref().ok().filter(|_| filters.is_everything());
+        let calls = of_all.and_then(Index::calls).cloned();
+        let analysis = Self::with_scope(trace, path, filters, scope, profile);
+        if let Some(calls) = calls {
+            analysis.calls.keep(calls);
+        }
         Some(Self {
             index: found.ok(),
             scanned,
-            ..Self::with_scope(trace, path, filters, scope, profile)
+            ..analysis
         })
     }
 
@@ -283,7 +295,7 @@ impl Analysis {
         } = index::folded(trace, path, &options)?;
         let analysis = Self::new(Arc::clone(trace), path, filters.clone(), profile);
         // Those of the events that are left are other calls.
-        analysis.calls.keep(calls.unwrap_or_default());
+        analysis.calls.keep(Arc::new(calls.unwrap_or_default()));
         Some(Self {
             scanned: Some(trail),
             ..analysis
@@ -376,13 +388,20 @@ impl Analysis {
     /// The same if they were found already: reads nothing.
     #[must_use]
     pub fn known_calls(&self) -> Option<&Calls> {
-        self.calls.known()
+        self.calls.known().map(Arc::as_ref)
     }
 
     /// Finds the times of single calls, unless that was done. `progress` counts up events to
-    /// [`Self::events`]. Whether they are known then: not if it was cancelled.
+    /// [`Self::events`]. Whether they are known then: not if it was cancelled. If they are of all
+    /// of a trace that has an index, it keeps them.
     pub fn find_calls(&self, progress: &Progress) -> bool {
-        self.calls.find(&self.trace, progress)
+        let were_known = self.calls.known().is_some();
+        let are_known = self.calls.find(&self.trace, progress);
+        let is_all = self.index.is_some() && self.filters.is_everything();
+        if let Some(calls) = self.calls.known().filter(|_| is_all && !were_known) {
+            index::keep_calls(&self.trace, &self.path, calls);
+        }
+        are_known
     }
 
     /// What arguments were at calls and exits.

@@ -210,7 +210,7 @@ mod tests {
             assert!(!profile.clauses.is_empty());
             let most = each * trace.streams().len() as u64;
             assert_eq!(readings, most, "{window:?}");
-            assert_eq!(calls.known(), Some(&Calls::of(&trace, &scope)));
+            assert_eq!(*calls.known().unwrap().as_ref(), Calls::of(&trace, &scope));
         }
     }
 }

@@ -102,6 +102,29 @@ pub fn right(text: &str, width: usize) -> String {
     " ".repeat(gap) + &shown
 }
 
+/// A size with three significant digits: `1.21 MB` (powers of 1000).
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if bytes < 1000 {
+        return format!("{bytes} bytes");
+    }
+    let mut value = bytes as f64 / 1000.0;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let decimals = if value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.decimals$} {}", UNITS[unit])
+}
+
 /// `5,000,050,000`
 #[must_use]
 pub fn count(value: u64) -> String {
@@ -294,6 +317,13 @@ pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size(999), "999 bytes");
+        assert_eq!(size(1_210_000), "1.21 MB");
+        assert_eq!(size(999_900), "1.00 MB");
+    }
 
     #[test]
     fn a_name_that_is_cut_keeps_its_arity() {

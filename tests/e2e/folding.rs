@@ -20,6 +20,10 @@ main :-
     write(done), nl,
     call(Then).
 
+deleted :- delete_file('few.pmt'), more.
+shortened :- shell('truncate -s 4096 few.pmt'), more.
+more :- forall(between(1, 30, _), work), write(more), nl.
+
 die :- current_prolog_flag(pid, Me), process_kill(Me, 9), sleep(60).
 
 work :- numlist(1, 60, L), forall(between(1, 40, _), nrev(L, _)), queens(6, _), risky.
@@ -121,6 +125,22 @@ fn a_program_that_is_killed_has_figures_until_then() {
     assert_eq!(counts(&sandbox, "few.pmt"), counts(&sandbox, "all.pmt"));
 }
 
+/// The program goes on, and it is said what became of the recording.
+#[test]
+fn a_trace_that_is_taken_away_while_it_is_folded() {
+    for (then, said, left) in [
+        ("deleted", "cannot read few.pmt: No such file", false),
+        ("shortened", "another program shortened few.pmt", true),
+    ] {
+        let sandbox = Sandbox::new();
+        fs::write(sandbox.path("rounds.pl"), ROUNDS).unwrap();
+        let outcome = sandbox.portmortem(record_folded("12", then));
+        outcome.exits(0).prints("done\nmore\n").says(said);
+        assert_eq!(sandbox.path("few.pmt").exists(), left);
+        assert_eq!(sandbox.path("few.pmt.figures").exists(), left);
+    }
+}
+
 /// The trace is some ten times as large as its limit.
 #[test]
 fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
@@ -142,7 +162,7 @@ fn figures_of_all_events_stay_when_their_blocks_are_written_over() {
     folded
         .exits(0)
         .prints("done\n")
-        .says("the figures of all are in few.pmt.figures");
+        .says("those before are figures, in few.pmt.figures");
     let size = |name| fs::metadata(sandbox.path(name)).unwrap().len();
     assert!(
         size("few.pmt") <= (4 << 20) + (64 << 10),

@@ -6,6 +6,11 @@ round :-
     thread_create(worked(40), Id),
     thread_join(Id).
 
+% 64 threads at the same time.
+crowd :-
+    findall(Id, (between(1, 64, _), thread_create(worked(60), Id)), Ids),
+    forall(member(Id, Ids), thread_join(Id)).
+
 drained(Engine, Sum0, Sum) :-
     (   engine_next(Engine, X)
     ->  Sum1 is Sum0+X,

@@ -1,4 +1,4 @@
-//! Sizes in bytes as people write and read them.
+//! Sizes in bytes as people write them.
 
 /// Reads `500`, `64K`, `500M`, `2G` (powers of 1024; a trailing `B` or `iB` is allowed).
 ///
@@ -21,29 +21,6 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "not a size; write for example 500M or 2G".to_owned())
 }
 
-/// Writes a size with three significant digits: `1.21 MB` (powers of 1000).
-#[must_use]
-pub(crate) fn format_size(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
-    if bytes < 1000 {
-        return format!("{bytes} bytes");
-    }
-    let mut value = bytes as f64 / 1000.0;
-    let mut unit = 0;
-    while value >= 999.5 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    let decimals = if value >= 99.95 {
-        0
-    } else if value >= 9.995 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.decimals$} {}", UNITS[unit])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,12 +33,5 @@ mod tests {
         assert!(parse_size("much").is_err());
         assert!(parse_size("99999999999T").is_err());
         assert!(parse_size("").is_err());
-    }
-
-    #[test]
-    fn sizes_are_written() {
-        assert_eq!(format_size(999), "999 bytes");
-        assert_eq!(format_size(1_210_000), "1.21 MB");
-        assert_eq!(format_size(999_900), "1.00 MB");
     }
 }

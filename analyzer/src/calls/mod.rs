@@ -227,7 +227,7 @@ impl Timing {
 #[derive(Debug)]
 pub struct CallsOnRequest {
     scope: Arc<Scope>,
-    found: OnceLock<Calls>,
+    found: OnceLock<Arc<Calls>>,
 }
 
 impl CallsOnRequest {
@@ -242,17 +242,18 @@ impl CallsOnRequest {
 
     /// The calls; the first time, the events are read for them ([`Calls::of`]).
     pub fn get(&self, trace: &Trace) -> &Calls {
-        self.found.get_or_init(|| Calls::of(trace, &self.scope))
+        self.found
+            .get_or_init(|| Arc::new(Calls::of(trace, &self.scope)))
     }
 
     /// The calls if they were found already; reads nothing.
     #[must_use]
-    pub fn known(&self) -> Option<&Calls> {
+    pub fn known(&self) -> Option<&Arc<Calls>> {
         self.found.get()
     }
 
     /// Keeps what was found; reads nothing.
-    pub(crate) fn keep(&self, calls: Calls) {
+    pub(crate) fn keep(&self, calls: Arc<Calls>) {
         // Another thread may have found the same meanwhile.
         let _ = self.found.set(calls);
     }
@@ -263,7 +264,7 @@ impl CallsOnRequest {
         if self.found.get().is_none()
             && let Some(calls) = Calls::watched(trace, &self.scope, progress)
         {
-            self.keep(calls);
+            self.keep(Arc::new(calls));
         }
         self.found.get().is_some()
     }
@@ -320,7 +321,7 @@ mod tests {
         assert_eq!(calls.known(), None);
         let progress = Progress::default();
         assert!(calls.find(&trace, &progress));
-        assert_eq!(calls.known(), Some(&Calls::of(&trace, &scope)));
+        assert_eq!(*calls.known().unwrap().as_ref(), Calls::of(&trace, &scope));
         let events = trace.streams().iter().map(|stream| trace.events(stream));
         let events: usize = events.map(Iterator::count).sum();
         assert_eq!(progress.done(), events as u64);

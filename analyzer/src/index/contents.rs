@@ -9,6 +9,7 @@ use std::{fs, io};
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
+use crate::calls::Calls;
 use crate::figures::arguments::ArgumentFigures;
 use crate::figures::arguments::Arguments;
 use crate::figures::centers::CenterFigures;
@@ -41,6 +42,8 @@ pub(super) struct Contents {
     pub(super) streams: Vec<StreamFigures>,
     pub(super) checkpoints: Arc<[Checkpoint]>,
     pub(super) pyramids: Arc<[PyramidBytes]>,
+    /// The times of single calls, once they were found.
+    pub(super) calls: Option<Arc<Calls>>,
 }
 
 /// Tells one trace from another, and from what it was before.
@@ -119,6 +122,10 @@ impl Contents {
                 .waits
                 .as_ref()
                 .is_none_or(|waits| are_waits(trace, waits))
+            && self
+                .calls
+                .as_ref()
+                .is_none_or(|calls| calls.may_be_of(trace))
             && (0..).zip(&self.contexts).all(above)
             && self.checkpoints.iter().all(|checkpoint| {
                 let change = &checkpoint.change;

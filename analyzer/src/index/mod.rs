@@ -30,12 +30,14 @@ use std::sync::Arc;
 use portmortem_tracer::IndexLock;
 use rustix::fs::Access;
 
+use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::laws;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
 use crate::replay::{self, ReplayOptions};
+use crate::scope::{Filters, Scope};
 use crate::timeline::Pyramids;
 use crate::timeline::pyramid::Sizes;
 use crate::trace::Trace;
@@ -169,6 +171,7 @@ impl Index {
                 streams,
                 checkpoints: checkpoints.into(),
                 pyramids: pyramids.bytes(),
+                calls: None,
             },
             rates: Rates::of(trace),
             trail,
@@ -217,6 +220,12 @@ impl Index {
             Err(_) if may_have_index(trace) => waiting::load(trace, path, options),
             found => (found, None),
         }
+    }
+
+    /// The times of single calls, if it has them.
+    #[must_use]
+    pub fn calls(&self) -> Option<&Arc<Calls>> {
+        self.contents.calls.as_ref()
     }
 
     /// Writes it beside the trace, which is the file at `path`; complete or not at all.
@@ -345,17 +354,56 @@ fn is_writable(path: &Path) -> bool {
     rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// The profile of a trace, which is the file at `path`: from its index if it has a good one, else
+/// What is known of a whole trace.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Its figures.
+    pub profile: Profile,
+    /// The times of single calls, if its index has them.
+    pub calls: Option<Arc<Calls>>,
+}
+
+impl From<Profile> for Known {
+    fn from(profile: Profile) -> Self {
+        Self {
+            profile,
+            calls: None,
+        }
+    }
+}
+
+/// The times of single calls of all of a trace, which is the file at `path`: the events are read
+/// for them, on rayon's current threads. Its index keeps them, if it has a good one.
+pub fn find_calls(trace: &Trace, path: &Path) -> Arc<Calls> {
+    let everything = Scope::of(trace, &Filters::default());
+    let calls = Arc::new(Calls::of(trace, &everything));
+    keep_calls(trace, path, &calls);
+    calls
+}
+
+/// Keeps the times of single calls in the index of the trace at `path`, if it has a good one
+/// without them, and files can be made there.
+pub(crate) fn keep_calls(trace: &Trace, path: &Path, calls: &Arc<Calls>) {
+    if let Ok(mut index) = Index::load(trace, path)
+        && index.contents.calls.is_none()
+        && is_writable(path)
+    {
+        index.contents.calls = Some(Arc::clone(calls));
+        index.keep(trace, path);
+    }
+}
+
+/// The figures of a trace, which is the file at `path`: from its index if it has a good one, else
 /// by replay. If all of the trace is replayed, and it is large or its index is stale or damaged, it
 /// gets an index. If another process makes that, it is waited for. If the recording did not end,
 /// the replay goes on from where another command came.
 #[must_use]
-pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
+pub fn known(trace: &Trace, path: &Path, options: &ReplayOptions) -> Known {
     if !options.is_everything() || trace.part().is_some() {
-        return replay::replay(trace, options);
+        return replay::replay(trace, options).into();
     }
     if so_far::has_one(trace) {
-        return so_far::profile(trace, path, options);
+        return so_far::profile(trace, path, options).into();
     }
     let is_worth_it =
         |reason: &IndexError| is_worth_writing(trace.size(), path, reason) && may_have_index(trace);
@@ -364,9 +412,17 @@ pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
         found => (found, None),
     };
     match found {
-        Ok(index) => index.profile(),
-        Err(reason) if is_worth_it(&reason) => profile_and_index(trace, path, options),
-        Err(_) => replay::replay(trace, options),
+        Ok(index) => {
+            let known = index.calls().cloned();
+            let find = || options.calls.map(|_| find_calls(trace, path));
+            let calls = known.or_else(find);
+            Known {
+                profile: index.profile(),
+                calls,
+            }
+        }
+        Err(reason) if is_worth_it(&reason) => profile_and_index(trace, path, options).into(),
+        Err(_) => replay::replay(trace, options).into(),
     }
 }
 
@@ -382,7 +438,7 @@ fn profile_and_index(trace: &Trace, path: &Path, options: &ReplayOptions) -> Pro
     let (Ok(of), true) = (of, profile.is_in_order()) else {
         return profile;
     };
-    let index = Index::new(
+    let mut index = Index::new(
         trace,
         of,
         (STRIDE, Sizes::default()),
@@ -390,6 +446,7 @@ fn profile_and_index(trace: &Trace, path: &Path, options: &ReplayOptions) -> Pro
         checkpoints,
         &options,
     );
+    index.contents.calls = options.calls.and_then(CallsOnRequest::known).cloned();
     index.keep(trace, path);
     index.profile()
 }

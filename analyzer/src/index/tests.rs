@@ -10,8 +10,11 @@ use rustix::fs::{FileType, Mode};
 
 use super::bytes::{self, HEAD_BYTES};
 use super::*;
+use crate::analysis::Analysis;
+use crate::progress::Progress;
 use crate::replay::replay;
 use crate::replay::tests::{long_script, long_trace};
+use crate::scope::{Filter, Window};
 use crate::walk::Walk;
 
 /// A trace file and its index, a checkpoint every few blocks.
@@ -33,6 +36,54 @@ fn the_profile_is_that_of_the_replay() {
     index.save(&path).unwrap();
     let index = Index::load(&trace, &path).unwrap();
     assert_eq!(index.profile(), replay(&trace, &ReplayOptions::default()));
+}
+
+/// They are kept only where there is an index, and only of its trace.
+#[test]
+fn the_times_of_single_calls_are_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, index) = indexed(directory.path());
+    let scope = Arc::new(Scope::of(&trace, &Filters::default()));
+    let calls = find_calls(&trace, &path);
+    assert_eq!(*calls, Calls::of(&trace, &scope));
+    assert!(!Index::path_of(&path).exists());
+    index.save(&path).unwrap();
+    let everything = ReplayOptions::default();
+    assert_eq!(known(&trace, &path, &everything).calls, None);
+    let wanted = CallsOnRequest::new(scope);
+    let with_calls = ReplayOptions {
+        calls: Some(&wanted),
+        ..everything.clone()
+    };
+    let found = known(&trace, &path, &with_calls);
+    assert_eq!(found.calls.as_ref(), Some(&calls));
+    let kept = known(&trace, &path, &everything);
+    assert_eq!((kept.profile, kept.calls), (index.profile(), Some(calls)));
+}
+
+/// What the screens had to find once they know from then on.
+#[test]
+fn what_the_screens_found_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, index) = indexed(directory.path());
+    index.save(&path).unwrap();
+    let trace = Arc::new(trace);
+    let open = |filters| {
+        let progress = Progress::default();
+        Analysis::explored(Arc::clone(&trace), &path, filters, &progress).unwrap()
+    };
+    let mut window = Filters::default();
+    window.push(Filter::Window(Window {
+        from: 0,
+        until: u64::MAX,
+    }));
+    let part = open(window);
+    assert!(part.find_calls(&Progress::default()));
+    let first = open(Filters::default());
+    assert_eq!(first.known_calls(), None, "those of a part are others");
+    assert!(first.find_calls(&Progress::default()));
+    let second = open(Filters::default());
+    assert_eq!(second.known_calls(), first.known_calls());
 }
 
 #[test]
@@ -162,7 +213,7 @@ fn an_index_is_written_where_there_is_something_to_gain() {
     let (path, trace, index) = indexed(directory.path());
     let place = Index::path_of(&path);
     let everything = ReplayOptions::default();
-    assert_eq!(profile(&trace, &path, &everything), index.profile());
+    assert_eq!(known(&trace, &path, &everything).profile, index.profile());
     index.keep_if_worth(&trace, &path);
     assert!(!place.exists(), "the trace is small");
     let large = WORTH_BYTES + 1;
@@ -172,7 +223,7 @@ fn an_index_is_written_where_there_is_something_to_gain() {
     assert!(!is_worth_writing(large, &nowhere, &missing));
     assert!(!is_worth_writing(large, &path, &IndexError::NotAFile));
     fs::write(&place, "not an index").unwrap();
-    assert_eq!(profile(&trace, &path, &everything), index.profile());
+    assert_eq!(known(&trace, &path, &everything).profile, index.profile());
     assert!(
         Index::load(&trace, &path).is_ok(),
         "a damaged one is made again"
@@ -185,7 +236,7 @@ fn contents_that_lie_are_refused() {
     let (path, trace, index) = indexed(directory.path());
     index.save(&path).unwrap();
     assert!(Index::load(&trace, &path).is_ok());
-    let lies: [fn(&mut Contents); 13] = [
+    let lies: [fn(&mut Contents); 14] = [
         |contents| contents.contexts[0].parent = Some(7),
         |contents| contents.contexts[1].depth += 1,
         |contents| contents.predicates[0].calls += 1,
@@ -197,6 +248,7 @@ fn contents_that_lie_are_refused() {
         |contents| contents.streams[0].stream += 1,
         |contents| contents.streams[0].events += 1,
         |contents| contents.streams[0].first_tick += 1,
+        |contents| contents.calls = Some(Arc::new(of_other_predicates())),
         |contents| at_checkpoint(contents, |checkpoint| checkpoint.event += 1),
         |contents| at_checkpoint(contents, |checkpoint| checkpoint.block = u64::MAX),
     ];
@@ -208,6 +260,13 @@ fn contents_that_lie_are_refused() {
         let loaded = Index::load(&trace, &path);
         assert!(matches!(loaded, Err(IndexError::Damaged)), "lie {number}");
     }
+}
+
+/// Calls of a trace that has more predicates.
+fn of_other_predicates() -> Calls {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/parser.pmt");
+    let trace = Trace::open(&path).unwrap();
+    Calls::of(&trace, &Scope::of(&trace, &Filters::default()))
 }
 
 fn at_checkpoint(contents: &mut Contents, lie: fn(&mut Checkpoint)) {
@@ -254,7 +313,7 @@ fn an_index_that_is_no_file() {
     ));
     assert!(matches!(index.save(&path), Err(IndexError::NotAFile)));
     let everything = ReplayOptions::default();
-    assert_eq!(profile(&trace, &path, &everything), index.profile());
+    assert_eq!(known(&trace, &path, &everything).profile, index.profile());
     fs::remove_file(&place).unwrap();
     make_directory();
     assert!(matches!(

@@ -337,8 +337,8 @@ fn by_place(books: &Books) -> Vec<CenterFigures> {
         let caller = &mut all[arc.from as usize];
         add_ports(&mut caller.outside, &figures, &figures.followed);
     }
-    for (place, hidden) in &books.hidden {
-        all[*place as usize].hidden = *hidden;
+    for (place, hidden) in books.all_hidden() {
+        all[place as usize].hidden = *hidden;
     }
     for ((own, place), ticks) in &books.elsewhere {
         all[*own as usize].self_ticks -= ticks;

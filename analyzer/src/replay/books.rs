@@ -158,7 +158,7 @@ pub(super) struct Books {
     /// place to theirs.
     pub(super) elsewhere: FxHashMap<(PlaceId, PlaceId), u64>,
     /// What hidden boxes did, by the place of the visible ones whose work that is.
-    pub(super) hidden: FxHashMap<PlaceId, HiddenFigures>,
+    hidden: Vec<HiddenFigures>,
     begin: PredicateIndex,
     /// The predicates whose boxes are time without a processor, and the arcs that lead to them.
     waiting: Vec<PredicateIndex>,
@@ -184,7 +184,7 @@ impl Books {
             centers: Arc::clone(centers),
             called: Arc::clone(called),
             elsewhere: FxHashMap::default(),
-            hidden: FxHashMap::default(),
+            hidden: Vec::new(),
             begin: centers.len() as PredicateIndex,
             waiting: scope.waiting(),
             waiting_arcs: Vec::new(),
@@ -398,7 +398,17 @@ impl Books {
 
     /// What hidden boxes did whose work is that of boxes at a place.
     pub(super) fn hidden(&mut self, place: PlaceId) -> &mut HiddenFigures {
-        self.hidden.entry(place).or_default()
+        let at = place as usize;
+        if at >= self.hidden.len() {
+            self.hidden.resize_with(at + 1, HiddenFigures::default);
+        }
+        &mut self.hidden[at]
+    }
+
+    /// The same of all places where they did something.
+    pub(super) fn all_hidden(&self) -> impl Iterator<Item = (PlaceId, &HiddenFigures)> {
+        let all = (0..).zip(&self.hidden);
+        all.filter(|(_, hidden)| **hidden != HiddenFigures::default())
     }
 
     /// Whether no box is of an unknown predicate, which is numbered after the others.

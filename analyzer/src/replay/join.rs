@@ -254,8 +254,8 @@ impl Join {
             nested.push(is_nested);
             arcs.push(id);
         }
-        for (place, hidden) in &chunk.books.hidden {
-            let place = self.place_here(chunk, &mut places, *place);
+        for (place, hidden) in chunk.books.all_hidden() {
+            let place = self.place_here(chunk, &mut places, place);
             self.books.hidden(place).add(hidden);
         }
         for ((own, place), ticks) in &chunk.books.elsewhere {

@@ -72,6 +72,7 @@ mod transparent;
 mod ways_out;
 mod work;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -223,7 +224,7 @@ fn beside(trace: &Trace, scope: &Scope, options: &ReplayOptions, waits: bool) ->
     let asked = Asked { calls, waits };
     let mut found = reading::read(trace, scope, asked, options.cancel)?;
     if let (Some(calls), Some(found)) = (options.calls, found.calls.take()) {
-        calls.keep(found);
+        calls.keep(Arc::new(found));
     }
     Some(found)
 }

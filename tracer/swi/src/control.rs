@@ -51,7 +51,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
             .unwrap_or_default()
             .to_string_lossy();
         recorder.note(&format!(
-            "only the newest events are here; the figures of all are in {name}.figures"
+            "only the newest events are here; those before are figures, in {name}.figures"
         ));
     }
     if request.symbolic {

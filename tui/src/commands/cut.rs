@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use portmortem_analyzer::Window;
 use portmortem_analyzer::cutting::cut;
 use portmortem_analyzer::index::Beside;
+use portmortem_analyzer::text;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::{Part, shorten};
@@ -19,7 +20,6 @@ use super::export::staging::Staging;
 use super::scope::streams;
 use super::{refuse_existing, refuse_input};
 use crate::cli::CutArgs;
-use crate::size::format_size;
 
 /// The longest name of a trace that its parts keep, in bytes.
 const LONGEST_NAME: usize = 1024;
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &CutArgs) -> Result<ExitCode> {
         out,
         "{}: {}; {name} has {}",
         printable(&output.display().to_string()),
-        format_size(size),
-        format_size(trace.file_size())
+        text::size(size),
+        text::size(trace.file_size())
     )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -122,8 +122,12 @@ fn fold(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<()> {
     if plan.may_stay_whole && Trace::open(path).is_ok_and(|trace| !trace.header().mode.keep_last) {
         return Ok(fold.leave()?);
     }
-    folded?;
-    Ok(pool.install(|| fold.finish())?)
+    let ended = folded.and_then(|_| pool.install(|| fold.finish()));
+    if ended.is_err() && !path.exists() {
+        // Without the trace they are of no use.
+        Fold::forget(path)?;
+    }
+    Ok(ended?)
 }
 
 /// Waits until there is enough to be folded. `None`: the program ended before.

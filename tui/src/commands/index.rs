@@ -7,12 +7,16 @@ use std::sync::atomic::AtomicU64;
 
 use anyhow::{Context, Result};
 use portmortem_analyzer::ReplayOptions;
-use portmortem_analyzer::index::{Index, IndexError, WORTH_BYTES};
+use portmortem_analyzer::index::{self, Index, IndexError, WORTH_BYTES};
+use portmortem_analyzer::text;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
+use portmortem_tracer::IndexLock;
 
 use super::analysis::with_progress;
-use crate::size::format_size;
+
+/// What gives way to all that people wait for.
+const LAST: i32 = 19;
 
 /// Makes an index of each trace that has no good one, and says where they are.
 pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
@@ -41,20 +45,26 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
             .save(path)
             .with_context(|| format!("cannot write {}", place.display()))?;
         let size = place.metadata().map_or(0, |file| file.len());
-        writeln!(out, "{shown}: {}", format_size(size))?;
+        writeln!(out, "{shown}: {}", text::size(size))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the index of a trace that was just recorded. Nobody waits for it: reports say what is
-/// missing from a trace that can have none, and make it if this did not.
-pub(super) fn of_recording(path: &Path) -> Result<(), IndexError> {
+/// Writes the index of a trace that was just recorded, and once more with the times of single
+/// calls. Nobody waits for it: reports say what is missing from a trace that can have none, and
+/// make it if this did not. Others that read the trace wait until the lock is gone, which is before
+/// those times are found.
+pub(super) fn of_recording(path: &Path, lock: IndexLock) -> Result<(), IndexError> {
     let Ok(trace) = Trace::open(path) else {
         return Ok(());
     };
     let index = Index::build(&trace, path, &ReplayOptions::default())?;
     if trace.check_whole(path).is_ok() {
         index.save(path)?;
+        drop((index, lock));
+        // Whoever looks at the figures meanwhile comes first.
+        rustix::process::nice(LAST).map_err(io::Error::from)?;
+        index::find_calls(&trace, path);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::remarks::{ending, modes, recorder, recording_share, waiting};
-use portmortem_analyzer::text::{TimeUnit, count, counted};
+use portmortem_analyzer::text::{self, TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{StreamInfo, Trace};
 use portmortem_tracer::format::StreamKind;
@@ -18,7 +18,6 @@ use super::analysis::analyse_all;
 use super::each::{self, Said};
 use crate::cli::TracesArgs;
 use crate::report::{as_list, losses, page_width, remarks};
-use crate::size::format_size;
 use crate::text_table::{Column, render};
 
 /// Prints what is known about the traces; status 3 if parts of one are missing.
@@ -110,7 +109,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut String) -> Result<()> 
             "size",
             format!(
                 "{}, {:.2} bytes per event{}",
-                format_size(size),
+                text::size(size),
                 size as f64 / events.max(1) as f64,
                 packed(trace)
             ),
@@ -156,7 +155,7 @@ fn part(analysis: &Analysis) -> String {
 /// How large a packed trace was.
 fn packed(trace: &Trace) -> String {
     if trace.is_packed() {
-        format!("; packed, before that {}", format_size(trace.size()))
+        format!("; packed, before that {}", text::size(trace.size()))
     } else {
         String::new()
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 
 use anyhow::{Context, Result, bail, ensure};
 use portmortem_analyzer::index::Fold;
-use portmortem_analyzer::text::shell_word;
+use portmortem_analyzer::text::{self, shell_word};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::packing::{pack, unpack};
@@ -18,7 +18,6 @@ use super::analysis::with_progress;
 use super::export::staging::Staging;
 use super::{refuse_existing, refuse_input};
 use crate::cli::PackArgs;
-use crate::size::format_size;
 
 /// Writes the packed trace, or the one that was packed, and says how large it is.
 pub(crate) fn run(args: &PackArgs) -> Result<ExitCode> {
@@ -49,9 +48,9 @@ pub(crate) fn run(args: &PackArgs) -> Result<ExitCode> {
         out,
         "{}: {}; {} was {}",
         shown(output),
-        format_size(size),
+        text::size(size),
         shown(path),
-        format_size(trace.file_size())
+        text::size(trace.file_size())
     )?;
     Ok(ExitCode::SUCCESS)
 }

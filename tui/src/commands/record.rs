@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::index::Fold;
-use portmortem_analyzer::text::{counted, shell_word, time};
+use portmortem_analyzer::text::{self, counted, shell_word, time};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
 use portmortem_tracer::format::FILE_MAGIC;
@@ -26,7 +26,6 @@ use super::start::{RUN_TESTS, Start};
 use super::watcher::{self, Line};
 use super::{index, refuse_existing, refuse_input, use_threads};
 use crate::cli::{Keep, RecordArgs};
-use crate::size::format_size;
 
 /// Becomes the program. Returns if that is not possible, and in the process that does what follows the program's end.
 pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
@@ -93,9 +92,9 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
             // Before the program ends, so that what comes next finds it locked.
             let lock = IndexLock::try_on(&path);
             drop(line);
-            if lock.is_some() {
+            if let Some(lock) = lock {
                 // There is no place for a word any more.
-                let _ = index::of_recording(&path);
+                let _ = index::of_recording(&path, lock);
             }
         }
         return Ok(ExitCode::SUCCESS);
@@ -224,7 +223,7 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
 /// All that is said of the trace without reading its events.
 fn last_line(args: &RecordArgs, trace: &Trace, output: &Path) -> String {
     let path = output.display().to_string();
-    let size = format_size(trace.size());
+    let size = text::size(trace.size());
     let mut streams = trace.streams().iter();
     let events = streams.try_fold(0, |sum, stream| Some(sum + stream.end?.events));
     let of_events = events.map(|events| format!("{}, ", counted(events, "event", "events")));

@@ -9,7 +9,7 @@ use portmortem_analyzer::trace::Trace;
 
 use super::App;
 use crate::analysis::AnalysisView;
-use crate::format::count;
+use crate::format::{count, size, time};
 
 /// The trace is not read again sooner than after so long, nor than so many times what reading it took.
 const REST: Duration = Duration::from_secs(1);
@@ -24,6 +24,8 @@ pub(super) struct Follow {
     next: Instant,
     /// When how many events were there, the last two times.
     seen: [Option<(Instant, u64)>; 2],
+    /// When the trace was read whose figures are shown.
+    shown: Instant,
 }
 
 impl Follow {
@@ -33,6 +35,7 @@ impl Follow {
             began: now,
             next: now + REST,
             seen: [None; 2],
+            shown: now,
         }
     }
 
@@ -42,6 +45,11 @@ impl Follow {
         let millis = now.duration_since(before).as_millis().max(1);
         let events = u128::from(more.saturating_sub(less)) * 1000 / millis;
         u64::try_from(events).ok()
+    }
+
+    /// How old the figures are that are shown.
+    fn behind_ns(&self) -> u64 {
+        u64::try_from(self.shown.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
@@ -53,13 +61,21 @@ impl App {
         self
     }
 
-    /// What is said of a trace that is still being recorded.
+    /// What is said of a trace that is still being recorded: events a second, how old the figures
+    /// are, its size.
     pub(crate) fn recording(&self) -> Option<String> {
-        let pace = self.follow.as_ref()?.pace();
-        Some(match pace {
-            Some(pace) => format!("recording, {} events/s", count(pace)),
-            None => "recording".to_owned(),
-        })
+        let follow = self.follow.as_ref()?;
+        let pace = follow
+            .pace()
+            .map(|pace| format!("{} events/s", count(pace)));
+        let behind = format!("{} behind", time(follow.behind_ns()));
+        let parts = [
+            Some("recording".to_owned()),
+            pace,
+            Some(behind),
+            Some(size(self.trace.size())),
+        ];
+        Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
     /// Reads the trace again, as it is now; `false` if it cannot be.
@@ -111,6 +127,7 @@ impl App {
         let Some(follow) = &mut self.follow else {
             return;
         };
+        follow.shown = follow.began;
         follow.seen = [follow.seen[1], Some((now, analysis.events()))];
         follow.next = now + REST.max(now.duration_since(follow.began) * REST_TIMES);
         if analysis.trace.end().is_some() {
