@@ -47,6 +47,7 @@ mod html;
 mod index;
 mod install;
 mod library;
+mod loading_recorder;
 mod mistakes;
 mod names;
 mod noting;

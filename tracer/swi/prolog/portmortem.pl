@@ -79,16 +79,71 @@ and tail(false). Default: `false`.
 
 :- dynamic
     engine_library/1,           % Path: what was loaded
+    without_library/1,          % Error: why that was not
     recording_file/1,           % Path: the trace that is being written
     reset_mark/1.               % Text: where figures begin
 
-%   Not use_foreign_library/1: that would load libraries which the program did not ask for.
+%   Not use_foreign_library/1: that would load libraries which the program did not ask for. A saved
+%   state has the predicates of this file, and loads the engine library when it starts: from where
+%   it is now, else from where it was. Without it nothing can be recorded, and programs run.
 
-:- absolute_file_name(foreign(libportmortem_swi), Path,
-                      [file_type(executable), access(read)]),
-   open_shared_object(Path, Handle),
-   call_shared_object_function(Handle, install),
-   assertz(engine_library(Path)).
+load_engine_library :-
+    without_library(_),
+    !.
+load_engine_library :-
+    catch(( find_engine_library(Path),
+            open_shared_object(Path, Handle),
+            call_shared_object_function(Handle, install)
+          ), error(Error, _), true),
+    (   var(Error)
+    ->  retractall(engine_library(_)),
+        assertz(engine_library(Path))
+    ;   assertz(without_library(Error)),
+        forall('$member'(Clause,
+                         [ ('$recording' :- fail),
+                           '$pause',
+                           '$resume',
+                           '$stub_in_center'(_, _, _, _),
+                           '$stub_leave_out'(_, _, _)
+                         ]),
+               put_in_place(Clause))
+    ).
+
+%   A state knows the predicates of the engine library, without what they do.
+
+put_in_place(Clause) :-
+    (   Clause = (Head :- _)
+    ->  true
+    ;   Head = Clause
+    ),
+    functor(Head, Name, Arity),
+    redefine_system_predicate(Head),
+    dynamic(Name/Arity),
+    assertz(Clause).
+
+find_engine_library(Path) :-
+    absolute_file_name(foreign(libportmortem_swi), Path,
+                       [file_type(executable), access(read), file_errors(fail)]),
+    !.
+find_engine_library(Path) :-
+    engine_library(Path),
+    !.
+find_engine_library(_) :-
+    throw(error(existence_error(library, foreign(libportmortem_swi)), _)).
+
+:- load_engine_library.
+:- initialization(load_engine_library, restore_state).
+
+need_engine_library :-
+    without_library(Error),
+    !,
+    (   Error = shared_object(_, Why)
+    ->  true
+    ;   Why = 'libportmortem_swi is in no directory of foreign libraries'
+    ),
+    format(string(Text), 'the recorder cannot be loaded: ~w', [Why]),
+    throw(error(portmortem_error(Text), _)).
+need_engine_library.
 
 :- use_module(portmortem_terms, [name_arguments/3]).
 :- use_module(portmortem_engine, [exit/3, as_own/1, load_own/1]).
@@ -132,10 +187,11 @@ told(Goal) :-
 %
 %   Begin to record all threads and engines into File.
 %
-%   @error portmortem_error(Message) if File cannot be written or a recording
-%   is in progress.
+%   @error portmortem_error(Message) if File cannot be written, a recording
+%   is in progress, or the recorder cannot be loaded.
 
 pm_start(File, Options) :-
+    need_engine_library,
     absolute_file_name(File, Path),
     settings(Options, Settings),
     current_prolog_flag(version, Version),
@@ -232,11 +288,11 @@ setting(Key, Value, Setting) :-
 :- public boot/2.
 
 boot(File, Options) :-
-    (   memberchk(watched(Descriptor), Options)
-    ->  '$watched'(Descriptor)
-    ;   true
-    ),
-    catch(( restore_command(Options), pm_start(File, Options) ), Error, true),
+    catch(( need_engine_library,
+            watched(Options),
+            restore_command(Options),
+            pm_start(File, Options)
+          ), Error, true),
     (   var(Error)
     ->  keep_atoms,
         '$program_begins',
@@ -245,6 +301,12 @@ boot(File, Options) :-
         format(user_error, 'error: ~w~n', [Text]),
         halt(1)
     ).
+
+watched(Options) :-
+    memberchk(watched(Descriptor), Options),
+    !,
+    '$watched'(Descriptor).
+watched(_).
 
 %   The order of tabled answers depends on handles of atoms, and so on those that are free when the
 %   program begins. So that these are the same in each recording, no other thread collects while the
