@@ -56,6 +56,7 @@ mod port_counts;
 mod portable;
 mod predict;
 mod query;
+mod questions;
 mod random_control;
 mod random_programs;
 mod reloading;
