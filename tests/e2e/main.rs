@@ -83,6 +83,7 @@ mod try_starts;
 mod tui;
 mod unit_tests;
 mod values;
+mod viewers;
 mod waiting;
 mod waits;
 mod width;
