@@ -69,12 +69,13 @@ install: engine
 	install -s -m 755 $(TARGET)/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
 	tools/install-pack $(TARGET)/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/share/swi-prolog/pack/portmortem
 
-# library(portmortem) and library(portmortem/trace), for use from within SWI-Prolog:
-# ?- attach_packs('target/pack').
+# library(portmortem) and library(portmortem/trace) with the programs, for SWI-Prolog elsewhere:
+# ?- pack_install('target/portmortem-0.1.0.tgz').
 PACK := $(TARGET)/pack/portmortem
 pack: engine
-	$(CARGO) build --release --package portmortem-swi --package portmortem-prolog
+	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi --package portmortem-prolog
 	tools/install-pack $(TARGET)/release/libportmortem_swi.so $(PACK)
+	tools/archive-pack $(TARGET)/release $(PACK) $(TARGET)
 
 # Traced over untraced time on every corpus program, side by side in one run.
 bench-record: engine test-packages

@@ -140,19 +140,19 @@ fn of_parquet(directory: &Path, traces: &[&str]) -> Sums {
     sums
 }
 
-/// Runs a Python script with DuckDB in the environment that `make test-packages` installs.
-fn duckdb(sandbox: &Sandbox, script: &str, arguments: &[&str]) -> Outcome {
+/// Runs a Python script in the environment that `make test-packages` installs.
+pub(crate) fn python(sandbox: &Sandbox, script: &str, arguments: &[&str]) -> Outcome {
     // We are target/PROFILE/deps/TEST.
     let test = std::env::current_exe().unwrap();
-    let python = test.ancestors().nth(3).unwrap().join("python/bin/python");
+    let program = test.ancestors().nth(3).unwrap().join("python/bin/python");
     assert!(
-        python.exists(),
+        program.exists(),
         "{} is missing: make test-packages",
-        python.display()
+        program.display()
     );
     let script = sandbox.write("script.py", script);
     let script = script.to_str().unwrap();
-    sandbox.run(&python, [&[script], arguments].concat())
+    sandbox.run(&program, [&[script], arguments].concat())
 }
 
 /// Counts and sums of all integer columns by trace, a line each, the directories read as tables.
@@ -170,7 +170,7 @@ for table in tables:
 fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
     let mut arguments = vec![directory];
     arguments.extend(Table::ALL.iter().map(|table| table.name()));
-    let printed = duckdb(sandbox, SUMS, &arguments).succeeds().out();
+    let printed = python(sandbox, SUMS, &arguments).succeeds().out();
     let cell = |line: &str| -> ((String, String, String), (u64, i128)) {
         let cells: Vec<String> = line.split('\t').map(str::to_owned).collect();
         let [table, trace, column, count, sum] = cells.try_into().unwrap();

@@ -255,6 +255,8 @@ fn samples() {
             "speedscope",
             "callgrind",
             "dot",
+            "pprof",
+            "perfetto",
         ] {
             let arguments = [
                 "graph".as_ref(),

@@ -80,6 +80,53 @@ one(2).
     assert_eq!(profiled.row("one/1").calls, 1);
 }
 
+/// What `make pack` writes is installed by `pack_install/2` into a home that has nothing yet. The
+/// programs of the pack are used from then on.
+#[test]
+fn a_pack_is_installed_from_its_archive() {
+    let sandbox = Sandbox::new();
+    install_pack(&sandbox, "packs/portmortem");
+    let mut archive = sandbox.command(&repository("tools/archive-pack"));
+    archive.command.arg(built::portmortem().parent().unwrap());
+    archive.command.args(["packs/portmortem", "."]);
+    let name = concat!("portmortem-", env!("CARGO_PKG_VERSION"), ".tgz");
+    archive.wait().exits(0).prints(&format!("./{name}\n"));
+    fs::remove_dir_all(sandbox.path("packs")).unwrap();
+    let install = format!(
+        "use_module(library(prolog_pack)), pack_install('{name}', [interactive(false), silent(true)])"
+    );
+    sandbox
+        .swipl(["-g", install.as_str(), "-t", "halt"])
+        .exits(0);
+    fs::remove_file(sandbox.path(name)).unwrap();
+    sandbox.write(
+        "program.pl",
+        ":- use_module(library(portmortem)).\none(X) :- two(X).\ntwo(2).\n",
+    );
+    let mut run = sandbox.command(Path::new("swipl"));
+    run.command
+        .env_remove("PORTMORTEM")
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let goal = "portmortem(one(X)), writeln(X)";
+    run.args(["-g", goal, "-t", "halt", "program.pl"])
+        .wait()
+        .succeeds()
+        .shows("one/1")
+        .shows("The trace is recording.pmt: portmortem tui recording.pmt\n2\n");
+    let trace = Profiled::of(&sandbox.path("recording.pmt"));
+    assert_eq!(trace.row("two/1").calls, 1);
+    // So are traces read in Prolog, and programs recorded and asked from the shell.
+    let goal = "use_module(library(portmortem/trace)), pm_open('recording.pmt', T), \
+                predicate_figures(T, two/1, [calls(C)]), writeln(C)";
+    sandbox
+        .swipl(["-g", goal, "-t", "halt"])
+        .succeeds()
+        .prints("1\n");
+    let program = sandbox.path("home/.local/share/swi-prolog/pack/portmortem/bin/portmortem");
+    records(&sandbox, &program);
+    asks(&sandbox, &program);
+}
+
 const QUESTION: &str = "SELECT count(*) AS n FROM streams";
 
 /// The same question, and a file that polars writes, whatever the directory.

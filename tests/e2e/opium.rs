@@ -21,7 +21,7 @@ fn with_traces(traces: &[&str]) -> Sandbox {
 }
 
 /// The first answer to each query, as a line for each variable.
-fn answers(sandbox: &Sandbox, program: &str, queries: &str) -> Outcome {
+pub(crate) fn answers(sandbox: &Sandbox, program: &str, queries: &str) -> Outcome {
     sandbox.write("asked.pl", program);
     sandbox.write("queries.pl", queries);
     let script = repository("tests/prolog/answers.pl");

@@ -303,9 +303,12 @@ Examples:
   portmortem graph run.pmt --format speedscope -o run.speedscope.json      for https://www.speedscope.app
   portmortem graph run.pmt --format callgrind -o callgrind.out.run         for kcachegrind, callgrind_annotate
   portmortem graph run.pmt --format dot --min-percent 5 | dot -Tsvg > run.svg
+  portmortem graph run.pmt --format pprof -o run.pb.gz                     for go tool pprof
+  portmortem graph run.pmt --format perfetto --time 1s..1.1s -o run.pftrace    for https://ui.perfetto.dev
   portmortem graph run.pmt --format folded --metric undone --focus solve/2
 
-callgrind and dot have the call graph, the others the call tree.
+callgrind and dot have the call graph, perfetto has the boxes in the order of time, and the others
+have the call tree.
 How many rows are folded or left out is said on standard error.")]
 pub(crate) struct GraphArgs {
     /// The trace
@@ -319,14 +322,16 @@ pub(crate) struct GraphArgs {
     /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
-    /// The figure that sizes are of [default: net where it is measured, else self]
+    /// The figure that sizes are of, in pprof the one that is shown first [default: net where it is
+    /// measured, else self]
     #[arg(long, value_enum)]
     pub(crate) metric: Option<GraphMetric>,
-    /// Show waiting, loading, collections and the recorder's set-up in a flame graph, too; other
-    /// formats always have them
+    /// Show waiting, loading, collections and the recorder's set-up in flamegraph and pprof, too;
+    /// other formats always have them
     #[arg(long)]
     pub(crate) all: bool,
-    /// Fold rows with a smaller share, in percent; not of callgrind [default: 0.1, of dot 1]
+    /// Fold rows with a smaller share, in percent; not of callgrind, pprof and perfetto [default:
+    /// 0.1, of dot 1]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub(crate) min_percent: Option<f64>,
     /// Which part of the trace to look at
@@ -347,6 +352,10 @@ pub(crate) enum GraphFormat {
     Speedscope,
     /// Callgrind's format, with files and lines
     Callgrind,
+    /// pprof's format: all figures of the call tree, with files and lines
+    Pprof,
+    /// Perfetto's format: a timeline of streams with all boxes, failures and redos
+    Perfetto,
     /// Graphviz
     Dot,
 }

@@ -10,6 +10,8 @@ pub mod firefox;
 pub mod flamegraph;
 pub mod folded;
 mod metric;
+pub mod perfetto;
+pub mod pprof;
 pub mod speedscope;
 mod stacks;
 #[cfg(test)]

@@ -36,6 +36,7 @@ use join::Join;
 pub use nearby::{Lasted, durations, still_open};
 use piece::{Reading, Row};
 use rayon::prelude::*;
+pub(crate) use reasons::LastPort;
 
 /// Which events are listed.
 #[derive(Debug)]

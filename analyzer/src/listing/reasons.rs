@@ -7,7 +7,7 @@ use crate::tables::Place;
 
 /// The last port that the program made: what a redo is blamed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LastPort {
+pub(crate) enum LastPort {
     Failure(Place),
     /// Control went on.
     Other,
@@ -17,7 +17,7 @@ pub(super) enum LastPort {
 impl LastPort {
     /// What an event by `here` makes of it; `None` if it leaves it alone. Not to be asked of what
     /// happens between ports.
-    pub(super) fn of(event: Event, here: Option<Place>) -> Option<Self> {
+    pub(crate) fn of(event: Event, here: Option<Place>) -> Option<Self> {
         match Class::of(event) {
             Class::Leave(WayOut::Fail) => here.map(Self::Failure),
             Class::Lose => Some(Self::Lost),

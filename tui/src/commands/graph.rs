@@ -7,7 +7,8 @@ use anyhow::{Result, bail};
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::graphs::{
-    Graph, LeftOut, Metric, WriteGraph, callgrind, dot, firefox, flamegraph, folded, speedscope,
+    Graph, LeftOut, Metric, WriteGraph, callgrind, dot, firefox, flamegraph, folded, perfetto,
+    pprof, speedscope,
 };
 use portmortem_analyzer::text::{count, counted};
 
@@ -36,18 +37,23 @@ pub(crate) fn run(args: &GraphArgs) -> Result<ExitCode> {
         GraphFormat::Speedscope => (speedscope::write, USUAL_OF_TREES),
         GraphFormat::Callgrind => (callgrind::write, 0.0),
         GraphFormat::Dot => (dot::write, USUAL_OF_DRAWINGS),
+        GraphFormat::Pprof => (pprof::write, 0.0),
+        GraphFormat::Perfetto => (perfetto::write, 0.0),
     };
+    refuse_very_many(args, &analysis)?;
     let metric = metric(args, &analysis)?;
     let graph = Graph {
         analysis: &analysis,
         metric,
         counted: match args.format {
             GraphFormat::Flamegraph if !args.all && metric.is_time() => Counted::Work,
+            GraphFormat::Pprof if !args.all => Counted::Work,
             _ => Counted::All,
         },
         min_percent: args.min_percent.unwrap_or(usual),
     };
     let left_out = write_output(file, |out| write(&graph, out))?;
+    analysis.trace.check_whole(&args.trace)?;
     say(args, graph.min_percent, left_out, &analysis)?;
     Ok(exit_code(&analysis))
 }
@@ -55,8 +61,16 @@ pub(crate) fn run(args: &GraphArgs) -> Result<ExitCode> {
 /// The figure asked for, if the format and the trace have it.
 fn metric(args: &GraphArgs, analysis: &Analysis) -> Result<Metric> {
     let is_tree = !matches!(args.format, GraphFormat::Callgrind | GraphFormat::Dot);
-    if args.format == GraphFormat::Callgrind && args.min_percent.is_some() {
-        bail!("callgrind has all rows, and its viewers fold them: leave --min-percent out");
+    let has_all = match args.format {
+        GraphFormat::Callgrind => Some("callgrind"),
+        GraphFormat::Pprof => Some("pprof"),
+        _ => None,
+    };
+    if let (Some(format), Some(_)) = (has_all, args.min_percent) {
+        bail!("{format} has all rows, and its viewers fold them: leave --min-percent out");
+    }
+    if args.format == GraphFormat::Perfetto && (args.min_percent, args.metric) != (None, None) {
+        bail!("perfetto has all boxes as they happened: leave --min-percent and --metric out");
     }
     Ok(match args.metric {
         None if analysis.net_is_measured() => Metric::NetTime,
@@ -71,6 +85,20 @@ fn metric(args: &GraphArgs, analysis: &Analysis) -> Result<Metric> {
             bail!("callgrind and dot have times only: --metric self or net, or another --format")
         }
     })
+}
+
+/// The viewers of timelines read what they are given into memory.
+fn refuse_very_many(args: &GraphArgs, analysis: &Analysis) -> Result<()> {
+    let (events, most) = (analysis.events(), perfetto::MOST_EVENTS);
+    if args.format == GraphFormat::Perfetto && args.scope.time.is_none() && events > most {
+        bail!(
+            "a timeline of {} is more than its viewers can take: choose a range of time with about {} of them, \
+             such as --time 1s..1.1s; --time .. writes all",
+            counted(events, "event", "events"),
+            count(most),
+        );
+    }
+    Ok(())
 }
 
 /// What is not in the graph.
@@ -98,8 +126,13 @@ fn say(args: &GraphArgs, percent: f64, left_out: LeftOut, analysis: &Analysis) -
             count(folded::MOST_DEPTH as u64),
         )?;
     }
-    if of == 0 && args.format != GraphFormat::Callgrind {
-        writeln!(err, "note: nothing of that figure in what is looked at")?;
+    match args.format {
+        GraphFormat::Perfetto if of == 0 => {
+            writeln!(err, "note: there are no boxes in what is looked at")?;
+        }
+        GraphFormat::Callgrind => {}
+        _ if of == 0 => writeln!(err, "note: nothing of that figure in what is looked at")?,
+        _ => {}
     }
     warn_of_losses(analysis);
     Ok(())
