@@ -25,6 +25,7 @@ holder :-
     with_mutex(gate, hold).
 
 hold :-
+    asleep(main),
     thread_send_message(main, has),
     asleep(main).
 

@@ -99,27 +99,21 @@ load_engine_library :-
     ->  retractall(engine_library(_)),
         assertz(engine_library(Path))
     ;   assertz(without_library(Error)),
-        forall('$member'(Clause,
-                         [ ('$recording' :- fail),
-                           '$pause',
-                           '$resume',
-                           '$stub_in_center'(_, _, _, _),
-                           '$stub_leave_out'(_, _, _)
-                         ]),
-               put_in_place(Clause))
+        forall(stand_in(Head, Indicator, Body),
+               ( redefine_system_predicate(Head),
+                 dynamic(Indicator),
+                 assertz((Head :- Body))
+               ))
     ).
 
-%   A state knows the predicates of the engine library, without what they do.
+%   What programs call of the engine library, where there is none. A state knows these predicates,
+%   without what they do.
 
-put_in_place(Clause) :-
-    (   Clause = (Head :- _)
-    ->  true
-    ;   Head = Clause
-    ),
-    functor(Head, Name, Arity),
-    redefine_system_predicate(Head),
-    dynamic(Name/Arity),
-    assertz(Clause).
+stand_in('$recording', '$recording'/0, fail).
+stand_in('$pause', '$pause'/0, true).
+stand_in('$resume', '$resume'/0, true).
+stand_in('$stub_in_center'(_, _, _, _), '$stub_in_center'/4, true).
+stand_in('$stub_leave_out'(_, _, _), '$stub_leave_out'/3, true).
 
 find_engine_library(Path) :-
     absolute_file_name(foreign(libportmortem_swi), Path,
@@ -132,7 +126,14 @@ find_engine_library(_) :-
     throw(error(existence_error(library, foreign(libportmortem_swi)), _)).
 
 :- load_engine_library.
-:- initialization(load_engine_library, restore_state).
+
+%   A state that a recorded program saves has no predicates of the recorder, which `portmortem
+%   record` loads: it has set this flag by then.
+
+:- (   flag('$portmortem_agc_margin', 0, 0)
+   ->  initialization(load_engine_library, restore_state)
+   ;   true
+   ).
 
 need_engine_library :-
     without_library(Error),
