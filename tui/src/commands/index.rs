@@ -12,6 +12,7 @@ use portmortem_analyzer::text;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::IndexLock;
+use rayon::ThreadPoolBuilder;
 
 use super::analysis::with_progress;
 
@@ -62,9 +63,12 @@ pub(super) fn of_recording(path: &Path, lock: IndexLock) -> Result<(), IndexErro
     if trace.check_whole(path).is_ok() {
         index.save(path)?;
         drop((index, lock));
-        // Whoever looks at the figures meanwhile comes first.
+        // Whoever looks at the figures meanwhile comes first. On Linux that is of this thread, and
+        // of those that it starts.
         rustix::process::nice(LAST).map_err(io::Error::from)?;
-        index::find_calls(&trace, path);
+        let pool = ThreadPoolBuilder::new().build();
+        let pool = pool.map_err(io::Error::other)?;
+        pool.install(|| index::find_calls(&trace, path));
     }
     Ok(())
 }
