@@ -52,9 +52,9 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
 }
 
 /// Writes the index of a trace that was just recorded, and once more with the times of single
-/// calls. Nobody waits for it: reports say what is missing from a trace that can have none, and
-/// make it if this did not. Others that read the trace wait until the lock is gone, which is before
-/// those times are found.
+/// calls. The program does not wait for it. Reports say what is missing from a trace that can have
+/// none, and make it if this did not. A command that reads the trace waits until the lock is
+/// released, which is before those times are found.
 pub(super) fn of_recording(path: &Path, lock: IndexLock) -> Result<(), IndexError> {
     let Ok(trace) = Trace::open(path) else {
         return Ok(());
@@ -63,8 +63,8 @@ pub(super) fn of_recording(path: &Path, lock: IndexLock) -> Result<(), IndexErro
     if trace.check_whole(path).is_ok() {
         index.save(path)?;
         drop((index, lock));
-        // Whoever looks at the figures meanwhile comes first. On Linux that is of this thread, and
-        // of those that it starts.
+        // A command or a screen that reads the trace meanwhile comes first. On Linux the priority
+        // is that of this thread, and of those that it starts.
         rustix::process::nice(LAST).map_err(io::Error::from)?;
         let pool = ThreadPoolBuilder::new().build();
         let pool = pool.map_err(io::Error::other)?;
