@@ -6,7 +6,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Of this checkout, so two users of a machine do not write one file.
 TRACE := $(TARGET)/demo.pmt
 
-.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens bench-prolog endurance endurance-kill endurance-compare pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-arm64 test-cluster install pack deb bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens bench-prolog endurance endurance-kill endurance-compare pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -63,11 +63,12 @@ fuzz:
 
 install: engine
 	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi --package portmortem-prolog
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/portmortem
-	install -s -m 755 $(TARGET)/release/portmortem $(DESTDIR)$(PREFIX)/bin/
-	install -s -m 755 $(TARGET)/release/portmortem-polars $(DESTDIR)$(PREFIX)/lib/portmortem/
-	install -s -m 755 $(TARGET)/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
-	tools/install-pack $(TARGET)/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/share/swi-prolog/pack/portmortem
+	tools/install-programs $(TARGET)/release $(DESTDIR)$(PREFIX)
+
+# A package of Debian: sudo apt install ./target/portmortem_0.1.0_amd64.deb
+deb: engine
+	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi --package portmortem-prolog
+	tools/make-deb $(TARGET)/release $(TARGET)
 
 # library(portmortem) and library(portmortem/trace) with the programs, for SWI-Prolog elsewhere:
 # ?- pack_install('target/portmortem-0.1.0.tgz').

@@ -435,6 +435,7 @@ fn every_command_has_help() {
         "graph",
         "annotate",
         "completions",
+        "manual",
     ];
     let overview = sandbox.portmortem(["--help"]).succeeds().out();
     for command in commands {
@@ -503,6 +504,26 @@ fn the_options_of_the_interface_are_there() {
     for option in ["--to", "--format", "--tables", "--threads"] {
         assert!(export.contains(option), "export {option}");
     }
+}
+
+/// One for each command, with its options and examples.
+#[test]
+fn manual_pages() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .portmortem(["manual", "man/man1"])
+        .succeeds()
+        .prints("");
+    let page = |name: &str| std::fs::read_to_string(sandbox.path(&format!("man/man1/{name}"))).unwrap();
+    assert!(page("portmortem.1").contains("portmortem\\-record(1)"));
+    let record = page("portmortem-record.1");
+    for shown in [".TH portmortem-record 1", "stack\\-limit", "Examples:"] {
+        assert!(record.contains(shown), "{shown}: {record}");
+    }
+    sandbox.write("file", "");
+    sandbox
+        .portmortem(["manual", "file/man1"])
+        .refuses("cannot write into file/man1: Not a directory");
 }
 
 #[test]

@@ -80,6 +80,35 @@ one(2).
     assert_eq!(profiled.row("one/1").calls, 1);
 }
 
+/// What `make deb` writes has the layout of `make install`, below `usr`.
+#[test]
+fn a_package_of_debian() {
+    let sandbox = Sandbox::new();
+    let mut make = sandbox.command(&repository("tools/make-deb"));
+    make.command.arg(built::portmortem().parent().unwrap());
+    make.command.arg(sandbox.directory());
+    make.wait().exits(0);
+    let unpacked = sandbox.path("root");
+    let version = env!("CARGO_PKG_VERSION");
+    sandbox
+        .sh(&format!("dpkg-deb --extract portmortem_{version}_*.deb root && dpkg-deb --field portmortem_{version}_*.deb Depends"))
+        .exits(0)
+        .shows("libc6 (>= 2.")
+        .shows("swi-prolog-nox (>= 9.0.4)");
+    for file in [
+        "lib/portmortem/portmortem-polars",
+        "share/man/man1/portmortem-record.1.gz",
+        "share/bash-completion/completions/portmortem",
+        "share/swi-prolog/pack/portmortem/prolog/portmortem.pl",
+        "share/doc/portmortem/copyright",
+    ] {
+        assert!(unpacked.join("usr").join(file).is_file(), "{file}");
+    }
+    let program = unpacked.join("usr/bin/portmortem");
+    records(&sandbox, &program);
+    asks(&sandbox, &program);
+}
+
 /// What `make pack` writes is installed by `pack_install/2` into a home that has nothing yet. The
 /// programs of the pack are used from then on.
 #[test]

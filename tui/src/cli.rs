@@ -135,6 +135,15 @@ Examples:
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Write manual pages
+    #[command(after_help = "\
+Examples:
+  portmortem manual ~/.local/share/man/man1
+  man portmortem-record")]
+    Manual {
+        /// Where they are written
+        directory: PathBuf,
+    },
 }
 
 /// Which part of a trace to look at.

@@ -18,6 +18,7 @@ mod html;
 mod index;
 mod info;
 pub mod inputs;
+mod manual;
 mod pack;
 mod polars;
 mod predict;
@@ -71,6 +72,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Cut(args) => cut::run(args),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Predict(args) => predict::run(args),
+        Command::Manual { directory } => manual::run(directory),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "portmortem", &mut script);
