@@ -514,7 +514,8 @@ fn manual_pages() {
         .portmortem(["manual", "man/man1"])
         .succeeds()
         .prints("");
-    let page = |name: &str| std::fs::read_to_string(sandbox.path(&format!("man/man1/{name}"))).unwrap();
+    let page =
+        |name: &str| std::fs::read_to_string(sandbox.path(&format!("man/man1/{name}"))).unwrap();
     assert!(page("portmortem.1").contains("portmortem\\-record(1)"));
     let record = page("portmortem-record.1");
     for shown in [".TH portmortem-record 1", "stack\\-limit", "Examples:"] {
