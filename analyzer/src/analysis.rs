@@ -71,6 +71,8 @@ pub struct Analysis {
     index: Option<Index>,
     /// Places from which any event is near, if it has no index, or to follow the focus.
     scanned: Option<Trail>,
+    /// Of a trace of which blocks were folded.
+    slices: Option<Pyramids>,
     calls: CallsOnRequest,
     /// Where the work was done, as recorded.
     work: OnceLock<Work>,
@@ -292,12 +294,14 @@ impl Analysis {
             profile,
             trail,
             calls,
+            slices,
         } = index::folded(trace, path, &options)?;
         let analysis = Self::new(Arc::clone(trace), path, filters.clone(), profile);
         // Those of the events that are left are other calls.
         analysis.calls.keep(Arc::new(calls.unwrap_or_default()));
         Some(Self {
             scanned: Some(trail),
+            slices,
             ..analysis
         })
     }
@@ -327,6 +331,7 @@ impl Analysis {
             imbalances: laws::check(&profile),
             profile,
             index: None,
+            slices: None,
             scanned: None,
             work: OnceLock::new(),
         }
@@ -365,7 +370,9 @@ impl Analysis {
     /// Slices of its long streams, if it has an index. They are of all boxes.
     #[must_use]
     pub fn pyramids(&self) -> Option<&Pyramids> {
-        self.index.as_ref().map(Index::pyramids)
+        self.slices
+            .as_ref()
+            .or(self.index.as_ref().map(Index::pyramids))
     }
 
     /// What ran in each cost centre, as far as it counts; nothing if the trace has none.

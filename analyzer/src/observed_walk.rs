@@ -49,6 +49,32 @@ impl<'t, P: Pile> ObservedWalk<'t, P> {
         }
     }
 
+    /// Goes on with the boxes of a walk that came to its end, in the events that follow.
+    pub(crate) fn going_on(events: Events<'t>, stacks: Stacks<P>) -> Self {
+        Self {
+            events,
+            follow: Arc::default(),
+            stacks,
+            paused: 0,
+            ticks: None,
+        }
+    }
+
+    /// The boxes after the last event.
+    pub(crate) fn into_stacks(self) -> Stacks<P> {
+        self.stacks
+    }
+
+    /// How many boxes there are.
+    pub(crate) fn boxes(&self) -> usize {
+        self.stacks.active.height() + self.stacks.choices.height()
+    }
+
+    /// The tick of the last event, if one was read.
+    pub(crate) fn tick(&self) -> Option<u64> {
+        self.ticks.map(|(_, last)| last)
+    }
+
     /// Reads the next event, for [`Self::step`]; `now` is its tick with pauses since keeping began
     /// left out.
     #[inline]

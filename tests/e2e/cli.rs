@@ -506,44 +506,6 @@ fn the_options_of_the_interface_are_there() {
     }
 }
 
-/// One for each command, with its options and examples.
-#[test]
-fn manual_pages() {
-    let sandbox = Sandbox::new();
-    sandbox
-        .portmortem(["manual", "man/man1"])
-        .succeeds()
-        .prints("");
-    let page =
-        |name: &str| std::fs::read_to_string(sandbox.path(&format!("man/man1/{name}"))).unwrap();
-    assert!(page("portmortem.1").contains("portmortem\\-record(1)"));
-    let record = page("portmortem-record.1");
-    for shown in [".TH portmortem-record 1", "stack\\-limit", "Examples:"] {
-        assert!(record.contains(shown), "{shown}: {record}");
-    }
-    sandbox.write("file", "");
-    sandbox
-        .portmortem(["manual", "file/man1"])
-        .refuses("cannot write into file/man1: Not a directory");
-}
-
-#[test]
-fn completions_know_the_commands() {
-    let sandbox = Sandbox::new();
-    for shell in ["bash", "zsh", "fish"] {
-        let script = sandbox.portmortem(["completions", shell]);
-        script.succeeds().shows("record").shows("stack-limit");
-    }
-    let script = sandbox.portmortem(["completions", "bash"]).out();
-    sandbox.write("complete.bash", script);
-    if sandbox.sh("command -v bash").status == portmortem_tests::Status::Exit(0) {
-        sandbox
-            .sh("bash -c '. ./complete.bash && complete -p portmortem'")
-            .succeeds()
-            .shows("_portmortem");
-    }
-}
-
 const PREDICATES: &str = "trace,predicate,file,line,calls,tail_calls,exits_det,exits_nondet,redos,fails,\
     exceptions,cuts,open,pending,events,self_ns,inclusive_ns,self_comp_ns,inclusive_comp_ns,failed_ns,raised_ns,\
     open_ns,self_failed_ns,self_raised_ns,self_open_ns,undone_ns,determinism";

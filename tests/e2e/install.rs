@@ -80,6 +80,44 @@ one(2).
     assert_eq!(profiled.row("one/1").calls, 1);
 }
 
+/// One for each command, with its options and examples.
+#[test]
+fn manual_pages() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .portmortem(["manual", "man/man1"])
+        .succeeds()
+        .prints("");
+    let page =
+        |name: &str| std::fs::read_to_string(sandbox.path(&format!("man/man1/{name}"))).unwrap();
+    assert!(page("portmortem.1").contains("portmortem\\-record(1)"));
+    let record = page("portmortem-record.1");
+    for shown in [".TH portmortem-record 1", "stack\\-limit", "Examples:"] {
+        assert!(record.contains(shown), "{shown}: {record}");
+    }
+    sandbox.write("file", "");
+    sandbox
+        .portmortem(["manual", "file/man1"])
+        .refuses("cannot write into file/man1: Not a directory");
+}
+
+#[test]
+fn completions_know_the_commands() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = sandbox.portmortem(["completions", shell]);
+        script.succeeds().shows("record").shows("stack-limit");
+    }
+    let script = sandbox.portmortem(["completions", "bash"]).out();
+    sandbox.write("complete.bash", script);
+    if sandbox.sh("command -v bash").status == portmortem_tests::Status::Exit(0) {
+        sandbox
+            .sh("bash -c '. ./complete.bash && complete -p portmortem'")
+            .succeeds()
+            .shows("_portmortem");
+    }
+}
+
 /// What `make deb` writes has the layout of `make install`, below `usr`.
 #[test]
 fn a_package_of_debian() {

@@ -9,6 +9,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use portmortem_tracer::fold::mark_folded;
 use portmortem_tracer::format::Closing;
@@ -20,7 +21,9 @@ use crate::calls::so_far::CallsSoFar;
 use crate::figures::profile::Profile;
 use crate::replay::ReplayOptions;
 use crate::replay::growing::{Growing, KeptGrowing, NewParts, Stopped};
-use crate::trace::{Trace, TraceError};
+use crate::timeline::Pyramids;
+use crate::timeline::pyramid::{PyramidBytes, SlicesSoFar};
+use crate::trace::{StreamInfo, Trace, TraceError};
 use crate::walk::Trail;
 
 /// Why a recording is not folded any further.
@@ -49,6 +52,8 @@ pub struct Fold {
     growing: Option<Growing>,
     /// Unless there is no time for them.
     calls: Option<CallsSoFar>,
+    /// The same.
+    slices: Option<SlicesSoFar>,
 }
 
 impl Fold {
@@ -72,6 +77,7 @@ impl Fold {
             limit,
             growing: None,
             calls: Some(CallsSoFar::default()),
+            slices: Some(SlicesSoFar::new(slices_of(limit))),
         })
     }
 
@@ -85,10 +91,10 @@ impl Fold {
         let new = self.fold(&trace, least.max(1))?;
         if new.bytes > self.limit / 4 {
             // They take longer than events are written, and what they delay would be lost.
-            self.calls = None;
+            (self.calls, self.slices) = (None, None);
         }
         if new.bytes > 0 {
-            self.keep(&trace, &new)?;
+            self.keep(&trace, &new, false)?;
         }
         Ok(new.bytes)
     }
@@ -100,7 +106,7 @@ impl Fold {
     pub fn finish(&mut self) -> Result<(), FoldError> {
         let trace = Trace::open(&self.path)?;
         let new = self.fold(&trace, 0)?;
-        self.keep(&trace, &new)
+        self.keep(&trace, &new, true)
     }
 
     /// Gives up: no block was written over, so all events are in the trace, and no figures are
@@ -132,17 +138,21 @@ impl Fold {
     }
 
     /// Writes what is known of blocks that were folded, and marks them.
-    fn keep(&mut self, trace: &Trace, new: &NewParts) -> Result<(), FoldError> {
+    fn keep(&mut self, trace: &Trace, new: &NewParts, are_last: bool) -> Result<(), FoldError> {
         if self.growing.as_ref().is_some_and(Growing::has_lost) {
             // Of calls that were open when events were lost no time is known.
-            self.calls = None;
+            (self.calls, self.slices) = (None, None);
         }
         if let Some(calls) = &mut self.calls {
             calls.go_on(trace, &new.parts, &new.ended);
         }
+        if let Some(slices) = &mut self.slices {
+            slices.go_on(trace, &new.parts, &new.ended);
+        }
         // A recording that ends gives back room that it has not used, so the file may be shorter by
         // now. Other readers would be told that it was cut short.
-        self.write(trace)?;
+        let slices = self.slices.take_if(|_| are_last);
+        self.write(trace, slices.and_then(|slices| slices.all(trace)))?;
         let blocks = new.parts.iter();
         for block in blocks.flat_map(|(_, blocks)| trace.blocks(blocks.clone())) {
             mark_folded(&self.file, block.offset)?;
@@ -151,14 +161,14 @@ impl Fold {
     }
 
     /// Writes what is known, complete or not at all.
-    fn write(&mut self, trace: &Trace) -> io::Result<()> {
+    fn write(&self, trace: &Trace, slices: Option<Arc<[PyramidBytes]>>) -> io::Result<()> {
         let is_over = trace.end().is_some();
         let calls = self.calls.as_ref().filter(|_| is_over);
         let calls = calls.and_then(|calls| calls.all(trace));
         let Some(growing) = &self.growing else {
             return Ok(());
         };
-        let bytes = bytes::encode(FOLDED, &(growing, calls));
+        let bytes = bytes::encode(FOLDED, &(growing, calls, slices));
         // It is read by other processes, so the system need not have written it to the disk.
         put(&Self::path_of(&self.path), |new| fs::write(new, bytes))
     }
@@ -188,14 +198,23 @@ impl Beside {
     }
 }
 
-fn load(trace: &Trace, path: &Path) -> Option<(Growing, Option<Calls>)> {
+/// The same as it is read from a file.
+type Kept = (KeptGrowing, Option<Calls>, Option<Arc<[PyramidBytes]>>);
+
+/// What stands beside a trace: the replay as far as it has come, times of single calls and slices.
+type Loaded = (Growing, Option<Calls>, Option<Pyramids>);
+
+fn load(trace: &Trace, path: &Path) -> Option<Loaded> {
     if !trace.header().mode.keep_last {
         return None;
     }
     let bytes = bytes::read(&Fold::path_of(path)).ok()?;
-    let (kept, calls): (KeptGrowing, Option<Calls>) = bytes::decode(FOLDED, &bytes).ok()?;
+    let (kept, calls, slices): Kept = bytes::decode(FOLDED, &bytes).ok()?;
+    let slices = slices.map_or(Some(None), |slices| {
+        Pyramids::of_index(slices, trace).map(Some)
+    });
     let is_of = calls.as_ref().is_none_or(|calls| calls.may_be_of(trace));
-    is_of.then_some((kept.open(trace, true)?, calls))
+    is_of.then_some((kept.open(trace, true)?, calls, slices?))
 }
 
 /// What is known of a trace of which blocks were folded.
@@ -207,12 +226,14 @@ pub struct Folded {
     pub trail: Trail,
     /// Times of single calls, if they are known.
     pub calls: Option<Calls>,
+    /// Slices of its streams, if they are known.
+    pub slices: Option<Pyramids>,
 }
 
 /// What is known of a trace, the file at `path`, of which blocks were folded; `None` if none were.
 #[must_use]
 pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Folded> {
-    let (mut growing, calls) = load(trace, path)?;
+    let (mut growing, calls, slices) = load(trace, path)?;
     let options = ReplayOptions {
         calls: None,
         cancel: None,
@@ -222,7 +243,7 @@ pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Fol
         Ok(grown) => (grown.profile, grown.checkpoints),
         // It has come as far as it could, so what was folded is read again.
         Err(Stopped::Cancelled | Stopped::InOnePiece) => {
-            let (folded, _) = load(trace, path)?;
+            let (folded, ..) = load(trace, path)?;
             (folded.ending_here(trace)?, Vec::new())
         }
     };
@@ -233,7 +254,13 @@ pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Fol
         },
         trail: Trail::new(trace, &checkpoints),
         calls,
+        slices,
     })
+}
+
+/// Bytes that slices of a trace with a limit may take.
+fn slices_of(limit: u64) -> usize {
+    (limit / 32).clamp(1 << 18, 8 << 20) as usize
 }
 
 /// How many events a trace has.
@@ -245,6 +272,31 @@ fn kept_events(trace: &Trace) -> u64 {
         Closing::Closed(close) => sum.saturating_add(close.events.into()),
         Closing::Open | Closing::Damaged => sum,
     })
+}
+
+/// Where the events of a stream begin that a trace has kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptFrom {
+    /// The stream.
+    pub stream: u32,
+    /// Number of its first event that is there.
+    pub event: u64,
+    /// Its tick, or one up to it in which nothing else happened.
+    pub tick: u64,
+}
+
+/// Where the events begin of streams whose first ones are gone, but not all.
+#[must_use]
+pub fn kept_from(trace: &Trace) -> Vec<KeptFrom> {
+    let of_stream = |stream: &StreamInfo| {
+        let first = trace.block_header(stream.blocks.clone().next()?)?;
+        (first.first_event > 0).then_some(KeptFrom {
+            stream: stream.id,
+            event: first.first_event,
+            tick: first.base_tick,
+        })
+    };
+    trace.streams().iter().filter_map(of_stream).collect()
 }
 
 /// How many events come before those that a trace has, in all streams.

@@ -44,7 +44,7 @@ use crate::trace::Trace;
 use crate::walk::{STRIDE, Scan, Trail};
 use contents::{Contents, Fingerprint};
 pub use error::IndexError;
-pub use folded::{Beside, Fold, FoldError, Folded, folded};
+pub use folded::{Beside, Fold, FoldError, Folded, KeptFrom, folded, kept_from};
 
 /// The index of one trace.
 #[derive(Debug)]

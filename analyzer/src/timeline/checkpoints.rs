@@ -21,7 +21,7 @@ pub(super) struct Anchor {
 
 /// Where the blocks of a trace begin.
 #[derive(Debug)]
-pub struct Blocks(Vec<Anchor>);
+pub struct Blocks(pub(super) Vec<Anchor>);
 
 impl Blocks {
     /// Reads the headers of all blocks of events: once for all pictures of a trace.
@@ -46,6 +46,15 @@ impl Blocks {
 
     pub(super) fn of_stream(&self, stream: &StreamInfo) -> &[Anchor] {
         self.0.get(stream.blocks.clone()).unwrap_or_default()
+    }
+
+    /// Events of a stream before this tick are not in the trace any more.
+    pub(super) fn kept_from(&self, stream: &StreamInfo) -> u64 {
+        match (self.of_stream(stream).first(), stream.end) {
+            (Some(first), _) if first.event > 0 => first.tick,
+            (None, Some(end)) if end.events > 0 => u64::MAX,
+            _ => 0,
+        }
     }
 
     /// The anchors of a stream where a walk can begin, in order.

@@ -9,6 +9,8 @@ pub struct Column {
     /// Its events were read. Else the counts say nothing, and of the cells only those that are not
     /// [`Cell::default`] are known.
     pub read: bool,
+    /// Its events were folded into figures, and no more will be known of it.
+    pub folded: bool,
     /// Port events and others.
     pub counts: Counts,
     /// Number in the stream of the first event in the column.
@@ -25,6 +27,25 @@ pub struct Column {
 }
 
 impl Column {
+    /// Whether all is known of it that ever will be.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.read || self.folded
+    }
+
+    /// Only boxes stay that are there in all of its ticks, so many. The rest is not known.
+    pub(super) fn in_part(mut self, ticks: u64) -> Self {
+        for cell in &mut self.cells {
+            let stays = cell.ticks == ticks && cell.only().is_some();
+            *cell = if stays { *cell } else { Cell::default() };
+        }
+        Self {
+            folded: true,
+            cells: self.cells,
+            ..Self::default()
+        }
+    }
+
     /// What is in a row, counted from the first one of the window; `None` if that is not known.
     #[must_use]
     pub fn cell(&self, row: usize) -> Option<Cell> {

@@ -31,6 +31,7 @@
 mod activation;
 mod checkpoints;
 mod column;
+mod edges;
 mod painter;
 mod program;
 pub(crate) mod pyramid;
@@ -48,6 +49,7 @@ use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Step, Trail, Walk};
 use checkpoints::Anchor;
+use edges::Edges;
 use painter::{Painter, Rows, predicate_shown};
 use pyramid::Piece;
 use slice::Sum;
@@ -204,8 +206,52 @@ impl<'t> Reader<'t> {
         {
             checkpoints::outline(self.blocks, stream, trail, window, &mut columns);
         }
+        let folded = self.folded(window);
+        columns[..folded.len()].clone_from_slice(&folded);
         self.add_blocks(window, 0, &mut columns);
         columns
+    }
+
+    /// The columns whose events were folded: those up to where the trace has its first event of the
+    /// stream. What they have is a sum of slices, as far as there are some.
+    fn folded(&self, window: &Stretch) -> Vec<Column> {
+        let Some(stream) = self.stream(window) else {
+            return Vec::new();
+        };
+        let kept_from = self.blocks.kept_from(stream);
+        let began = stream.begin_tick().unwrap_or(0);
+        let ended = stream.end.map_or(u64::MAX, |end| end.tick);
+        let pyramids = self.pyramids.filter(|_| !self.scope.has_transparent());
+        let begins = (0..window.columns).take_while(|at| window.start_of(*at) < kept_from);
+        begins
+            .map(|at| {
+                let ticks = window.start_of(at)..window.start_of(at + 1);
+                // Nothing happens before and after the stream: so those slices count as a whole.
+                let from = if ticks.start > began { ticks.start } else { 0 };
+                let to = if ticks.end <= ended {
+                    ticks.end
+                } else {
+                    u64::MAX
+                };
+                let pieces = pyramids.and_then(|all| all.pieces(window.stream, &(from..to)));
+                let mut sum = Sum::default();
+                let mut is_whole = pieces.is_some();
+                for piece in pieces.into_iter().flatten() {
+                    match piece {
+                        Piece::Known(slice) => sum.add(&slice),
+                        Piece::Unknown(_, stays) => {
+                            sum.add(&stays);
+                            is_whole = false;
+                        }
+                    }
+                }
+                let column = sum.column(window.first_row, window.rows);
+                match is_whole && column.read {
+                    true => column,
+                    false => column.in_part(ticks.end - ticks.start),
+                }
+            })
+            .collect()
     }
 
     /// The columns, if no more than `most` events must be read for them (and those since the last
@@ -215,17 +261,18 @@ impl<'t> Reader<'t> {
         let Some(stream) = self.stream(window) else {
             return Some(self.empty(window));
         };
-        let part = self.part(
-            &self.anchors(window.stream),
-            window,
-            stream,
-            0..window.columns,
-        );
-        let mut left = most;
-        self.paint(window, stream, &part, most, &mut || {
-            left = left.saturating_sub(1);
-            left > 0
-        })
+        let mut columns = self.folded(window);
+        let first = columns.len() as u32;
+        if first < window.columns {
+            let anchors = self.anchors(window.stream);
+            let part = self.part(&anchors, window, stream, first..window.columns);
+            let mut left = most;
+            columns.extend(self.paint(window, stream, &part, most, &mut || {
+                left = left.saturating_sub(1);
+                left > 0
+            })?);
+        }
+        Some(columns)
     }
 
     /// The columns as sums of slices, if no more than about `most` events must be read beside them.
@@ -241,10 +288,11 @@ impl<'t> Reader<'t> {
         let mut pieces = Vec::with_capacity(window.columns as usize);
         // Ticks that must be read, without those that follow on them.
         let mut unknown: Vec<Vec<u64>> = Vec::new();
-        for at in 0..window.columns {
+        let mut columns = self.folded(window);
+        for at in columns.len() as u32..window.columns {
             let of_column = pyramids.pieces(window.stream, &ticks(at))?;
             for piece in &of_column {
-                let Piece::Unknown(ticks) = piece else {
+                let Piece::Unknown(ticks, _) = piece else {
                     continue;
                 };
                 match unknown.last_mut() {
@@ -266,13 +314,12 @@ impl<'t> Reader<'t> {
         let read =
             |edges: Vec<u64>| pyramid::read(self.trace, self.trail, stream, from(&edges), edges);
         let mut read = unknown.into_iter().flat_map(read);
-        let mut columns = Vec::with_capacity(pieces.len());
         for of_column in pieces {
             let mut sum = Sum::default();
             for piece in of_column {
                 match piece {
                     Piece::Known(slice) => sum.add(&slice),
-                    Piece::Unknown(_) => sum.add(&read.next()?),
+                    Piece::Unknown(..) => sum.add(&read.next()?),
                 }
             }
             columns.push(sum.column(window.first_row, window.rows));
@@ -293,7 +340,11 @@ impl<'t> Reader<'t> {
             sink(0, self.empty(window));
             return true;
         };
-        let parts = self.parts(window, stream);
+        let folded = self.folded(window);
+        let parts = self.parts(window, stream, folded.len() as u32);
+        if !folded.is_empty() {
+            sink(0, folded);
+        }
         let events = |part: &Part| {
             let end = window.start_of(part.columns.end);
             self.blocks.events(stream, part.event, end)
@@ -338,8 +389,8 @@ impl<'t> Reader<'t> {
             .map_or_else(Vec::new, |trail| self.blocks.anchors(trail, stream))
     }
 
-    /// Parts of about the same number of checkpoints.
-    fn parts(&self, window: &Stretch, stream: &StreamInfo) -> Vec<Part> {
+    /// Parts of about the same number of checkpoints, of the columns from one on.
+    fn parts(&self, window: &Stretch, stream: &StreamInfo, first: u32) -> Vec<Part> {
         let anchors = self.anchors(window.stream);
         let inside = anchors
             .iter()
@@ -351,7 +402,7 @@ impl<'t> Reader<'t> {
             .collect();
         cuts.push(window.columns);
         cuts.dedup();
-        let mut begin = 0;
+        let mut begin = first;
         let mut parts = Vec::with_capacity(cuts.len());
         for cut in cuts {
             if cut > begin {
@@ -409,7 +460,7 @@ impl<'t> Reader<'t> {
             first: window.first_row,
             many: window.rows,
         };
-        let painter = Painter::new(edges.collect(), rows, self.scope);
+        let painter = Painter::new(Edges::At(edges.collect()), rows, self.scope);
         let mut columns = painter.paint(walk, stream, goes_on)?.columns();
         self.add_blocks(window, part.columns.start, &mut columns);
         Some(columns)

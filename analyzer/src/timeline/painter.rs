@@ -1,9 +1,12 @@
 //! From events to columns: the boxes of the active chain, each at its depth, from when to when.
 
+use std::ops::Range;
+
 use portmortem_tracer::format::Event;
 use rustc_hash::FxHashMap;
 
 use super::column::{Began, Cell, Column, Ended, Segment};
+use super::edges::Edges;
 use super::slice::Slice;
 use crate::machine::{At, Class, Observer, OpenBox, WayOut};
 use crate::moment::Stack;
@@ -44,13 +47,31 @@ impl Open {
 }
 
 /// Boxes with what is kept with them.
-type Boxes = Vec<(OpenBox, Open)>;
+pub(super) type Boxes = Vec<(OpenBox, Open)>;
+
+/// A column that was painted.
+#[derive(Debug)]
+pub(super) struct Painted {
+    pub(super) ticks: Range<u64>,
+    pub(super) column: Column,
+    /// With what sums of columns need, if somebody wants that; without the column.
+    slice: Option<Slice>,
+}
+
+impl Painted {
+    /// With what sums of columns need.
+    pub(super) fn into_slice(self) -> Slice {
+        Slice {
+            column: self.column,
+            ..self.slice.unwrap_or_default()
+        }
+    }
+}
 
 /// Paints some columns.
 #[derive(Debug)]
 pub(super) struct Painter<'w> {
-    /// Where each column begins, and where the last one ends.
-    edges: Vec<u64>,
+    edges: Edges,
     rows: Rows,
     scope: &'w Scope,
     unknown: PredicateIndex,
@@ -62,21 +83,22 @@ pub(super) struct Painter<'w> {
     gap_since: Option<u64>,
     /// The column that is being painted, and its ticks. Before the first one, up to where it
     /// begins.
-    at: u32,
+    at: u64,
     begin: u64,
     end: u64,
     inside: bool,
-    last: u32,
     /// Where the last column ends.
     limit: u64,
+    /// Something is drawn of which not all is known.
+    unclear: bool,
     column: Column,
     /// Ticks in the column, by row and predicate.
     times: FxHashMap<(u32, PredicateIndex), u64>,
     /// A box in it is deeper than the rows that are painted.
     deeper: bool,
-    done: Vec<Column>,
-    /// The same with what sums of them need, if somebody wants that.
-    slices: Option<Vec<Slice>>,
+    done: Vec<Painted>,
+    /// Somebody wants what sums of columns need.
+    for_slices: bool,
 }
 
 /// Which depths are painted.
@@ -89,11 +111,13 @@ pub(super) struct Rows {
 }
 
 impl<'w> Painter<'w> {
-    /// Paints columns which begin at these ticks; at the last one the last one ends.
-    pub(super) fn new(edges: Vec<u64>, rows: Rows, scope: &'w Scope) -> Self {
-        let (first, limit) = (edges.first().copied(), edges.last().copied());
-        let columns = edges.len().saturating_sub(1);
+    /// Paints columns between these edges.
+    pub(super) fn new(edges: Edges, rows: Rows, scope: &'w Scope) -> Self {
+        let first = edges.first();
         Self {
+            end: edges.begin(first),
+            at: first,
+            limit: edges.begin(edges.end()),
             edges,
             rows,
             unknown: scope.hidden.len().saturating_sub(1) as PredicateIndex,
@@ -102,32 +126,23 @@ impl<'w> Painter<'w> {
             tick: 0,
             paused_since: None,
             gap_since: None,
-            at: 0,
             begin: 0,
-            end: first.unwrap_or(0),
             inside: false,
-            last: columns as u32,
-            limit: limit.unwrap_or(0),
+            unclear: false,
             column: Column::default(),
             times: FxHashMap::default(),
             deeper: false,
-            done: Vec::with_capacity(columns),
-            slices: None,
+            done: Vec::new(),
+            for_slices: false,
         }
     }
 
-    /// The same, for [`Self::slices`].
+    /// The same, for [`Painted::into_slice`].
     pub(super) fn for_slices(self) -> Self {
         Self {
-            slices: Some(Vec::new()),
+            for_slices: true,
             ..self
         }
-    }
-
-    /// Where a column begins, the one after the last included.
-    fn start_of(&self, column: u32) -> u64 {
-        let edge = self.edges.get(column as usize).copied();
-        edge.unwrap_or(self.limit)
     }
 
     /// Paints them, from where `walk` is in its stream on. `None` if `goes_on` says so, which is
@@ -174,17 +189,57 @@ impl<'w> Painter<'w> {
                 self.go_to(self.limit, active);
                 break;
             }
-            if !is_gap {
-                self.go_to(at.tick, walk.active());
-                self.count(&at);
-            }
-            walk.step(&at, &mut self);
-            self.pass(&at);
+            self.happen(&mut walk, &at);
             if !goes_on() {
                 return None;
             }
         }
         Some(self)
+    }
+
+    /// Paints what the events to come tell, and leaves the last column open.
+    pub(super) fn go_on(&mut self, walk: &mut ObservedWalk<Boxes>) {
+        while let Some(at) = walk.read() {
+            self.happen(walk, &at);
+        }
+    }
+
+    /// Nothing comes after `tick`. The last column goes on to where it would end.
+    pub(super) fn finish(&mut self, active: &[(OpenBox, Open)], tick: u64) {
+        self.go_to(tick, active);
+        self.leave_all(active, Ended::By(WayOut::Open), tick);
+        self.go_to(self.end, &[]);
+    }
+
+    /// An event that was read happens.
+    fn happen(&mut self, walk: &mut ObservedWalk<Boxes>, at: &At) {
+        if Class::of(at.event) != Class::Lose {
+            self.go_to(at.tick, walk.active());
+            self.count(at);
+        }
+        walk.step(at, self);
+        self.pass(at);
+    }
+
+    /// The columns to come are each eight times as long; the one that is being painted is made
+    /// longer.
+    pub(super) fn coarsen(&mut self) {
+        self.edges.coarsen();
+        self.at = self.edges.column_of(self.begin);
+        self.end = self.edges.begin(self.at + 1);
+    }
+
+    /// Something was painted of which not all is known, because events are missing.
+    pub(super) fn is_unclear(&self) -> bool {
+        self.unclear
+    }
+
+    /// The columns that were painted, of which none is given again. How the last one ends may not
+    /// be known yet: it stays, unless nothing more comes.
+    pub(super) fn take(&mut self, all: bool) -> impl Iterator<Item = Painted> {
+        let stay = usize::from(!all).min(self.done.len());
+        let taken = self.done.len() - stay;
+        self.done.drain(..taken)
     }
 
     /// An event has happened that tells nothing of a single box.
@@ -200,27 +255,24 @@ impl<'w> Painter<'w> {
 
     /// The columns that were painted.
     pub(super) fn columns(self) -> Vec<Column> {
-        self.done
+        self.done.into_iter().map(|done| done.column).collect()
     }
 
     /// The same, with what sums of columns need.
     pub(super) fn slices(self) -> Vec<Slice> {
-        let slices = self.slices.unwrap_or_default().into_iter().zip(self.done);
-        slices
-            .map(|(slice, column)| Slice { column, ..slice })
-            .collect()
+        self.done.into_iter().map(Painted::into_slice).collect()
     }
 
     /// Time passes; these boxes are active meanwhile.
     fn go_to(&mut self, tick: u64, active: &[(OpenBox, Open)]) {
-        while tick >= self.end && self.at < self.last {
+        while tick >= self.end && self.at < self.edges.end() {
             if self.inside {
                 self.end_column(active);
-                self.at += 1;
+                self.at = self.edges.after(self.at, tick);
             }
-            self.inside = self.at < self.last;
-            self.begin = self.start_of(self.at);
-            self.end = self.start_of(self.at + 1);
+            self.inside = self.at < self.edges.end();
+            self.begin = self.edges.begin(self.at);
+            self.end = self.edges.begin(self.at + 1);
         }
     }
 
@@ -241,15 +293,15 @@ impl<'w> Painter<'w> {
             |since: Option<u64>| since.map_or(0, |since| self.end - since.max(self.begin));
         self.column.paused_ticks += stretch(self.paused_since);
         self.column.gap_ticks += stretch(self.gap_since);
-        if let Some(slices) = &mut self.slices {
+        let slice = self.for_slices.then(|| {
             let times = self.times.iter();
-            slices.push(Slice {
+            Slice {
                 column: Column::default(),
                 times: times.map(|(key, ticks)| (*key, *ticks)).collect(),
                 deeper: self.deeper,
                 paused: self.paused_since.is_some(),
-            });
-        }
+            }
+        });
         self.deeper = false;
         for ((row, predicate), ticks) in self.times.drain() {
             let longest = &mut self.column.cells[row as usize].longest;
@@ -261,7 +313,11 @@ impl<'w> Painter<'w> {
             }
         }
         self.column.read = true;
-        self.done.push(std::mem::take(&mut self.column));
+        self.done.push(Painted {
+            ticks: self.begin..self.end,
+            column: std::mem::take(&mut self.column),
+            slice,
+        });
     }
 
     /// The cell of a row, if it is in the window.
@@ -310,14 +366,12 @@ impl<'w> Painter<'w> {
 
     /// A box ends where the column before does.
     fn ended_before(&mut self, open: &Open, predicate: PredicateIndex, ended: Ended) {
-        let columns = self.at as usize - self.done.len()..self.at as usize;
-        let done = columns.zip(&mut self.done).rev();
         // A column without a tick has no boxes.
-        let begins = |at: usize| self.edges.get(at).copied();
-        let mut done = done.skip_while(|(at, _)| begins(*at) == Some(self.begin));
+        let done = self.done.iter_mut().rev();
+        let mut done = done.skip_while(|done| done.ticks.start == self.begin);
         let row = open.around.checked_sub(self.rows.first.into());
-        if let (Some((_, column)), Some(row)) = (done.next(), row)
-            && let Some(cell) = column.cells.get_mut(row as usize)
+        if let (Some(done), Some(row)) = (done.next(), row)
+            && let Some(cell) = done.column.cells.get_mut(row as usize)
             && let Some(last) = &mut cell.last
             && (last.called, last.predicate) == (open.called, predicate)
         {
@@ -343,7 +397,8 @@ impl<'w> Painter<'w> {
         innermost.or(self.bottom.as_ref()).map_or(0, Open::depth)
     }
 
-    fn unknown_box(&self, at: &At, around: Option<&Open>) -> Open {
+    fn unknown_box(&mut self, at: &At, around: Option<&Open>) -> Open {
+        self.unclear = true;
         Open {
             called: at.number,
             shows: Some(self.unknown),

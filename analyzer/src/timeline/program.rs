@@ -173,8 +173,16 @@ impl<'k> Goals<'k> {
         figures: &StreamFigures,
         most: u64,
     ) -> Vec<(Piece, u64)> {
-        let mut walk = Walk::from(trace, None, stream, 0);
         let mut next = (figures.first_tick, 0);
+        let first = stream.blocks.clone().next();
+        let first = first.and_then(|first| trace.block_header(first));
+        if first.is_none_or(|first| first.first_event > 0) {
+            // Its first events are gone.
+            self.begin(next.0, next.1);
+            self.end(figures.last_tick);
+            return self.found;
+        }
+        let mut walk = Walk::from(trace, None, stream, 0);
         for _ in 0..most {
             let Some(step) = walk.next() else {
                 self.end(figures.last_tick);

@@ -37,12 +37,42 @@ pub(super) struct Slice {
 impl Slice {
     /// What is in the ticks after it, up to the next event.
     pub(super) fn after(&self, ticks: &Range<u64>) -> Self {
-        let stays = |cell: &Cell| {
+        self.staying(ticks, |cell| {
             let last = cell.last.filter(|last| last.ended == Ended::After);
             last.map_or_else(Cell::default, |last| {
                 Cell::of_one(last.called, last.predicate, ticks)
             })
-        };
+        })
+    }
+
+    /// What is known of some ticks in it, if its own are these: boxes that are there all the time.
+    pub(super) fn throughout(&self, own: &Range<u64>, ticks: &Range<u64>) -> Self {
+        self.staying(ticks, |cell| {
+            let only = cell.only();
+            let only = only.filter(|only| (only.from, only.to) == (own.start, own.end));
+            only.map_or_else(Cell::default, |only| {
+                let mut cell = Cell::of_one(only.called, only.predicate, ticks);
+                let segment = cell.first.map(|first| Segment {
+                    began: if ticks.start == own.start {
+                        only.began
+                    } else {
+                        first.began
+                    },
+                    ended: if ticks.end == own.end {
+                        only.ended
+                    } else {
+                        first.ended
+                    },
+                    ..first
+                });
+                (cell.first, cell.last) = (segment, segment);
+                cell
+            })
+        })
+    }
+
+    /// What follows for some ticks without an event from what stays of each cell.
+    fn staying(&self, ticks: &Range<u64>, stays: impl Fn(&Cell) -> Cell) -> Self {
         let mut cells: Vec<Cell> = self.column.cells.iter().map(stays).collect();
         while cells.last() == Some(&Cell::default()) {
             cells.pop();

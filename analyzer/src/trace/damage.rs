@@ -6,6 +6,8 @@
 
 use portmortem_tracer::format::{EventError, WireError};
 
+use super::Trace;
+
 /// One damaged place of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
@@ -108,4 +110,14 @@ pub enum DamageKind {
     /// Events of a stream that no record announces.
     #[error("the stream is announced nowhere")]
     UnknownStream,
+}
+
+impl Trace {
+    /// Whether events that are not there were not kept: so many before the event behind the one
+    /// with this number, from the beginning of its stream on. They were folded into figures, or
+    /// newer ones of a flight recorder took their room.
+    #[must_use]
+    pub fn are_not_kept(&self, events: u64, last: u64) -> bool {
+        self.header.mode.keep_last && events.checked_sub(1) == Some(last)
+    }
 }

@@ -10,10 +10,11 @@ use portmortem_analyzer::export::TableWriter;
 use portmortem_analyzer::export::csv::Csv;
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::export::prolog::{Facts, Term};
-use portmortem_analyzer::index::{self, Index};
+use portmortem_analyzer::index::{self, Index, kept_from};
 use portmortem_analyzer::listing::{BoxHistory, Listing};
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::tables::{Cell, Listed, ListedRow, Row, SiteNames};
+use portmortem_analyzer::text::{count, counted, time};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{ReplayOptions, Window};
@@ -26,6 +27,9 @@ use crate::report::{Lines, history_of_box, page_width};
 
 /// Events that are printed on a terminal unless a user says how many.
 const PAGE: u64 = 40;
+
+/// Streams of which it is said which events are kept.
+const MOST_KEPT: usize = 4;
 
 /// Boxes of a stack that are in files.
 const MOST_BOXES: usize = 300;
@@ -118,13 +122,39 @@ pub(crate) fn run(args: &EventsArgs) -> Result<ExitCode> {
     let is_lost = listing.met_losses() || !trace.damage().is_empty() || trace.end().is_none();
     if is_lost {
         let path = printable(&args.trace.to_string_lossy());
-        let _ = writeln!(
-            io::stderr(),
-            "warning: {path}: events were lost or damaged; `portmortem verify` says which"
-        );
+        let what = match folded
+            .as_ref()
+            .and_then(|folded| folded.profile.kept_events)
+        {
+            Some(_) => kept(&trace),
+            None => "events were lost or damaged; `portmortem verify` says which".to_owned(),
+        };
+        let _ = writeln!(io::stderr(), "warning: {path}: {what}");
         return Ok(ExitCode::from(INCOMPLETE));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Which events a trace has that were not folded.
+fn kept(trace: &Trace) -> String {
+    let late = kept_from(trace);
+    let mut streams: Vec<String> = late
+        .iter()
+        .take(MOST_KEPT)
+        .map(|kept| {
+            let since = time(trace.clock().since_start_ns(kept.tick));
+            format!(
+                "stream {} from {} ({since})",
+                kept.stream,
+                count(kept.event)
+            )
+        })
+        .collect();
+    if let Some(more) = late.len().checked_sub(MOST_KEPT).filter(|more| *more > 0) {
+        streams.push(counted(more as u64, "more stream", "more streams"));
+    }
+    let of = streams.join(", ");
+    format!("events were folded into figures, which are of the whole run; kept are: {of}")
 }
 
 /// Lists only what happens to one box.

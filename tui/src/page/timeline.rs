@@ -147,7 +147,7 @@ fn picture(
         rows: ROWS,
     };
     if let Some(columns) = reader.summed(&stretch, MOST_BESIDE)
-        && columns.iter().all(|column| column.read)
+        && columns.iter().all(Column::is_done)
     {
         return columns;
     }

@@ -51,7 +51,12 @@ impl<'t> Lines<'t> {
             right(&row.took_ns.map_or_else(String::new, time), 9),
             "",
         );
-        let why = why(&row);
+        let why = match (row.port, row.count) {
+            ("gap", Some(lost)) if self.trace.are_not_kept(lost, row.seq) => {
+                format!("{} before are not kept", counted(lost, "event", "events"))
+            }
+            _ => why(&row),
+        };
         let fits = width(&line) + 2 + width(&why) <= self.width;
         if fits && !why.is_empty() {
             line = format!("{line}  {why}");

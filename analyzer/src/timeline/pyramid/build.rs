@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{IS_LEAF, LevelBytes, PyramidBytes, Pyramids, STEP, end_of};
+use super::{IS_LEAF, LevelBytes, PyramidBytes, Pyramids, ticks_of};
 use crate::scope::Scope;
 use crate::timeline::checkpoints::{Anchor, Blocks};
+use crate::timeline::edges::{Edges, STEP};
 use crate::timeline::painter::{Painter, Rows};
 use crate::timeline::slice::{ROWS, Slice, Sum};
 use crate::trace::{StreamInfo, Trace};
@@ -55,15 +56,18 @@ struct Leaf {
 
 impl Leaf {
     fn ticks(self) -> Range<u64> {
-        self.number << self.shift..end_of(self.number, self.shift)
+        ticks_of(self.number, self.shift)
     }
 }
 
 /// A slice, and its bytes.
 type Made = (Leaf, Vec<u8>);
 
-/// Bytes of slices, by size and number.
-type Levels = BTreeMap<u32, BTreeMap<u64, Vec<u8>>>;
+/// Bytes of slices of one size, by number.
+pub(super) type Level = BTreeMap<u64, Vec<u8>>;
+
+/// The same by size.
+type Levels = BTreeMap<u32, Level>;
 
 impl Pyramids {
     /// Those of the long streams of a trace in which no event was lost. `None` if somebody said
@@ -250,7 +254,7 @@ impl Builder<'_> {
     /// Takes the smallest slices away until the others take no more than their share.
     fn keep_to_share(&self, levels: &mut Levels) {
         let bytes = self.trace.bytes_of(self.stream.blocks.clone());
-        let sizes = |level: &BTreeMap<u64, Vec<u8>>| {
+        let sizes = |level: &Level| {
             level
                 .values()
                 .map(|slice| slice.len() as u64 + 4)
@@ -294,13 +298,13 @@ pub(in crate::timeline) fn read(
         many: ROWS,
     };
     let scope = Scope::default();
-    let painter = Painter::new(edges, rows, &scope).for_slices();
+    let painter = Painter::new(Edges::At(edges), rows, &scope).for_slices();
     let painted = painter.paint(walk, stream, &mut || true);
     painted.map_or_else(Vec::new, Painter::slices)
 }
 
 /// The slices that consist of these.
-fn parents(level: &BTreeMap<u64, Vec<u8>>, shift: u32) -> Option<Vec<(u64, Vec<u8>)>> {
+pub(super) fn parents(level: &Level, shift: u32) -> Option<Vec<(u64, Vec<u8>)>> {
     let mut parents: Vec<(u64, Vec<u8>)> = Vec::new();
     let mut rest = level.iter().peekable();
     while let Some((first, _)) = rest.peek() {
@@ -313,13 +317,13 @@ fn parents(level: &BTreeMap<u64, Vec<u8>>, shift: u32) -> Option<Vec<(u64, Vec<u
             if until < *number {
                 sum.add(&before.after(&(until << shift..*number << shift)));
             }
-            let ticks = *number << shift..end_of(*number, shift);
+            let ticks = ticks_of(*number, shift);
             before = Slice::decode(bytes, &ticks)?;
             sum.add(&before);
             until = number + 1;
         }
         if until < end {
-            sum.add(&before.after(&(until << shift..end_of(end - 1, shift))));
+            sum.add(&before.after(&(until << shift..ticks_of(end - 1, shift).end)));
         }
         let slice = sum.slice().encode(parent << (shift + STEP));
         parents.push((parent, slice));
@@ -327,7 +331,7 @@ fn parents(level: &BTreeMap<u64, Vec<u8>>, shift: u32) -> Option<Vec<(u64, Vec<u
     Some(parents)
 }
 
-fn in_a_row(shift: u32, level: BTreeMap<u64, Vec<u8>>) -> LevelBytes {
+pub(super) fn in_a_row(shift: u32, level: Level) -> LevelBytes {
     let mut row = LevelBytes {
         shift: shift as u8,
         ..LevelBytes::default()

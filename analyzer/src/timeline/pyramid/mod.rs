@@ -12,19 +12,20 @@
 //! beside such multiples, as the ends of a picture, is read from events.
 
 mod build;
+mod row;
+mod so_far;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
+use super::edges::STEP;
 use super::slice::Slice;
 use crate::trace::Trace;
 pub(crate) use build::Sizes;
 pub(super) use build::{event_before, read};
-
-/// Each slice has so many of the next smaller size, as a power of two.
-const STEP: u32 = 3;
+pub(crate) use so_far::SlicesSoFar;
 
 /// A column has at least so many slices of the size that its begin is rounded to.
 const PER_COLUMN: u64 = 8;
@@ -83,8 +84,9 @@ struct Level {
 pub(super) enum Piece {
     /// What is known of it.
     Known(Slice),
-    /// Ticks whose events must be read.
-    Unknown(Range<u64>),
+    /// Ticks whose events must be read, and what is known without them: boxes that are there all
+    /// the time.
+    Unknown(Range<u64>, Slice),
 }
 
 impl Pyramids {
@@ -197,7 +199,7 @@ impl Search<'_> {
             // Nothing happens up to the next one.
             let from = (number << of.shift).max(self.ticks.start);
             let until = next.unwrap_or(end);
-            let to = end_of(until - 1, of.shift).min(self.ticks.end);
+            let to = ticks_of(until - 1, of.shift).end.min(self.ticks.end);
             let before = at.checked_sub(1);
             let before = before.filter(|before| of.numbers[*before] >= numbers.start);
             pieces.push(Piece::Known(match before {
@@ -214,25 +216,29 @@ impl Search<'_> {
     fn at(&self, level: usize, at: usize, pieces: &mut Vec<Piece>) -> Option<()> {
         let of = &self.levels[level];
         let number = of.numbers[at];
-        let ticks = number << of.shift..end_of(number, of.shift);
+        let ticks = ticks_of(number, of.shift);
         if self.ticks.start <= ticks.start && ticks.end <= self.ticks.end {
             pieces.push(Piece::Known(self.slice(level, at)?));
             return Some(());
         }
         let is_leaf = self.bytes_of(level, at)?.first()? & IS_LEAF != 0;
-        match level.checked_sub(1).filter(|_| !is_leaf) {
-            Some(below) => self.among(below, number << STEP..(number + 1) << STEP, pieces)?,
-            None => pieces.push(Piece::Unknown(
-                ticks.start.max(self.ticks.start)..ticks.end.min(self.ticks.end),
-            )),
+        if let Some(below) = level.checked_sub(1).filter(|_| !is_leaf) {
+            return self.among(below, number << STEP..(number + 1) << STEP, pieces);
         }
+        let inside = ticks.start.max(self.ticks.start)..ticks.end.min(self.ticks.end);
+        let slice = self.slice(level, at)?;
+        let stays = slice.throughout(&ticks, &inside);
+        pieces.push(match slice.column.counts.events {
+            0 => Piece::Known(stays),
+            _ => Piece::Unknown(inside, stays),
+        });
         Some(())
     }
 
     fn slice(&self, level: usize, at: usize) -> Option<Slice> {
         let of = &self.levels[level];
         let number = of.numbers[at];
-        let ticks = number << of.shift..end_of(number, of.shift);
+        let ticks = ticks_of(number, of.shift);
         Slice::decode(self.bytes_of(level, at)?, &ticks)
     }
 
@@ -243,9 +249,10 @@ impl Search<'_> {
     }
 }
 
-/// Where a slice ends; the last one of all ticks a tick early.
-fn end_of(number: u64, shift: u32) -> u64 {
-    u64::try_from(u128::from(number + 1) << shift).unwrap_or(u64::MAX)
+/// The ticks of a slice; the last one of all ticks ends a tick early.
+fn ticks_of(number: u64, shift: u32) -> Range<u64> {
+    let end = u64::try_from(u128::from(number + 1) << shift).unwrap_or(u64::MAX);
+    number << shift..end
 }
 
 /// Changes a byte or a number.

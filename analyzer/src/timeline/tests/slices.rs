@@ -11,7 +11,7 @@ const SMALL: Sizes = Sizes {
 };
 
 /// But for what is longest in a cell, which is as near as the cell says.
-fn assert_sum(columns: &[Column], expected: &[Column]) -> u64 {
+pub(super) fn assert_sum(columns: &[Column], expected: &[Column]) -> u64 {
     let mut untold = 0;
     let mut told = Vec::new();
     for (column, expected) in columns.iter().zip(expected) {

@@ -5,7 +5,7 @@
 //!    instructions, [`offsets`] where its structures have what, [`mod@pauses`], [`collected`] and
 //!    [`inferences`] (by [`search`]) where the engine counts what it does, [`linkage`] where it
 //!    has the addresses of functions, [`known`] what handlers compare with; [`words`] and
-//!    [`terms`] read;
+//!    [`terms`] read, and [`references`] are for the engine's functions;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells;
 //! 3. [`predicates`] tells what calls of a predicate are to a recording ([`mod@standing`]), by
 //!    [`rules`], [`internal`] which ones no program has written, [`sites`], [`alignment`] and
@@ -37,6 +37,7 @@ pub(crate) mod pauses;
 pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod predicates;
+pub(crate) mod references;
 pub(crate) mod rules;
 mod search;
 pub(crate) mod shadow;

@@ -4,7 +4,8 @@
 use super::handlers::Visit;
 use crate::arguments::{self, MOST_ARGUMENTS, MOST_REFERENCES};
 use crate::native::identity::identity;
-use crate::native::words::{WORD, word};
+use crate::native::references::{Cells, with_references};
+use crate::native::words::WORD;
 
 impl Visit {
     /// The call that has just been recorded was made with the arguments that a frame begins with:
@@ -13,35 +14,37 @@ impl Visit {
         if self.engine.quiet || self.shadow.is_silent() {
             return;
         }
-        let first = frame + self.offsets.arguments;
-        let known = match identity(definition).arity {
-            arity @ 0..=MOST_ARGUMENTS => self.look_at_arguments(first, arity),
+        let cells = self.arguments_in(definition, frame);
+        let known = match cells.count {
+            0..=MOST_ARGUMENTS => self.look_at_arguments(cells),
             _ => arguments::TOO_LARGE,
         };
         self.engine.note_arguments(known);
     }
 
-    /// References to terms are made behind the arguments. There is room for more than as many
-    /// arguments as a predicate can have, or the engine would have made some: so no stack is
-    /// shifted.
-    fn look_at_arguments(&mut self, first: usize, arity: usize) -> arguments::Known {
-        let behind = first + arity * WORD;
-        let top = (self.data + self.offsets.top as usize) as *mut usize;
-        // SAFETY: the engine's data.
-        let limit = unsafe { word(self.data, self.offsets.limit as usize) };
-        if behind + MOST_REFERENCES * WORD > limit {
-            return arguments::TOO_LARGE;
+    /// Where the arguments of a predicate lie: those of the running frame, which is entered, or of
+    /// the next one, which is complete but for its head.
+    pub(super) fn arguments_in(&self, definition: usize, frame: usize) -> Cells {
+        let first = frame + self.offsets.arguments;
+        let count = identity(definition).arity;
+        Cells {
+            first,
+            count,
+            behind: first + count * WORD,
         }
-        let reference = (first - self.base) / WORD;
-        // SAFETY: nothing of the stack lies behind the arguments, and the engine finds its top
-        // where it was.
-        unsafe {
-            let before = top.read();
-            top.write(behind);
-            let look = |credits: &mut _| arguments::look(reference, arity as i32, credits);
-            let known = self.engine.look_at_arguments(look);
-            top.write(before);
-            known
-        }
+    }
+
+    /// There is room for more than as many arguments as a predicate can have, or the engine would
+    /// have made some.
+    fn look_at_arguments(&mut self, cells: Cells) -> arguments::Known {
+        let engine = &mut *self.engine;
+        let look = |first| {
+            engine.look_at_arguments(|credits: &mut _| {
+                arguments::look(first, cells.count as i32, credits)
+            })
+        };
+        // SAFETY: arguments of a frame, behind which nothing lies.
+        let known = unsafe { with_references(self.offsets, cells, MOST_REFERENCES, look) };
+        known.unwrap_or(arguments::TOO_LARGE)
     }
 }

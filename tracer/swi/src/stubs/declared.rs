@@ -5,9 +5,10 @@ use super::handlers::Visit;
 use super::plant;
 use crate::ffi::{self, Foreign, TRUE, Term};
 use crate::native::identity::{Identity, identity, module_name};
-use crate::native::offsets;
+use crate::native::offsets::FRAME_DEFINITION;
 use crate::native::predicates;
-use crate::native::words::WORD;
+use crate::native::references::with_references;
+use crate::native::words::word;
 use crate::recording;
 use crate::values::{atom, atom_text, int64, kept_atom, text};
 
@@ -48,8 +49,10 @@ impl Visit {
     /// The id of a cost centre: the first argument of the predicate that runs a goal in one.
     pub(super) fn center(&self, frame: usize) -> Option<u32> {
         let mut id = 0;
-        // SAFETY: a reference to an argument of the running frame.
-        let is_id = unsafe { ffi::PL_get_int64(self.first_argument(frame)?, &raw mut id) };
+        // SAFETY: it is only read.
+        let is_id = self.first_argument(frame, |first| unsafe {
+            ffi::PL_get_int64(first, &raw mut id)
+        })?;
         u32::try_from(id).ok().filter(|_| ffi::truth(is_id))
     }
 
@@ -57,8 +60,10 @@ impl Visit {
     /// predicate `plunit_unit:'unit body'/2`, whose first argument is `name@line 12`.
     pub(super) fn test(&self, definition: usize, frame: usize) -> Option<u32> {
         let mut test = 0;
-        // SAFETY: a reference to an argument of the running frame.
-        let is_atom = unsafe { ffi::PL_get_atom(self.first_argument(frame)?, &raw mut test) };
+        // SAFETY: it is only read.
+        let is_atom = self.first_argument(frame, |first| unsafe {
+            ffi::PL_get_atom(first, &raw mut test)
+        })?;
         if !ffi::truth(is_atom) {
             return None;
         }
@@ -68,10 +73,13 @@ impl Visit {
         recording::with(|current| current.recorder.cost_center(&name))
     }
 
-    /// A reference to the first argument of the running frame: its distance from the base of the
-    /// local stack, in words.
-    fn first_argument(&self, frame: usize) -> Option<Term> {
-        let first = frame + offsets::known()?.arguments;
-        Some((first - self.base) / WORD)
+    /// Looks at the first argument of the running frame, which is entered. `None` if there is no
+    /// room for a reference to it.
+    fn first_argument<T>(&self, frame: usize, look: impl FnOnce(Term) -> T) -> Option<T> {
+        // SAFETY: a frame, and its arguments, behind which nothing lies.
+        unsafe {
+            let cells = self.arguments_in(word(frame, FRAME_DEFINITION), frame);
+            with_references(self.offsets, cells, 0, look)
+        }
     }
 }

@@ -467,7 +467,7 @@ impl Visit {
             self.note_values(definition, id, frame);
         }
         if let Some(sharing) = self.sharing(definition, standing) {
-            self.note_sync(sharing, frame);
+            self.note_sync(sharing, definition, frame);
         }
     }
 

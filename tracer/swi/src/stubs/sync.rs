@@ -5,11 +5,10 @@ use portmortem_tracer::format::SyncCall;
 use super::handlers::Visit;
 use crate::describe;
 use crate::engine::Engine;
-use crate::ffi::Term;
 use crate::native::predicates::is_there;
+use crate::native::references::{Cells, with_references};
 use crate::native::sharing::{self, Sharing, With};
 use crate::native::standing::Standing;
-use crate::native::words::WORD;
 use crate::recording;
 
 /// So many names are remembered by an engine.
@@ -31,15 +30,19 @@ impl Visit {
 
     /// The call that has just been recorded was made with the arguments that a frame begins with.
     #[cold]
-    pub(super) fn note_sync(&mut self, sharing: Sharing, frame: usize) {
+    pub(super) fn note_sync(&mut self, sharing: Sharing, definition: usize, frame: usize) {
         if self.engine.quiet || self.shadow.is_silent() {
             return;
         }
         let name = match sharing.with {
             With::First => {
-                let first = frame + self.offsets.arguments;
-                // A cell of a frame, as a reference to a term.
-                sharing::name(((first - self.base) / WORD) as Term)
+                let cells = Cells {
+                    count: 1,
+                    ..self.arguments_in(definition, frame)
+                };
+                // SAFETY: the first argument of a frame, behind whose arguments nothing lies.
+                let name = unsafe { with_references(self.offsets, cells, 0, sharing::name) };
+                name.flatten()
             }
             With::Own => Some(describe::name_of_thread()),
             With::All => Some(String::new()),

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use portmortem_tracer::format::CompleteTable;
 
 use super::handlers::Visit;
-use crate::ffi::{self, Term, truth};
+use crate::ffi::{self, truth};
+use crate::native::offsets::FRAME_DEFINITION;
+use crate::native::references::with_references;
 use crate::native::sites::Given;
 use crate::native::tables;
-use crate::native::words::WORD;
+use crate::native::words::word;
 use crate::recording;
 
 impl Visit {
@@ -32,11 +34,15 @@ impl Visit {
         if !self.shadow.is_active() || self.engine.quiet {
             return;
         }
-        let first = frame + self.offsets.arguments;
-        let argument = ((first - self.base) / WORD) as Term;
         let mut component = 0;
-        // SAFETY: a cell of the running frame, as a reference to a term; only read.
-        let is_address = truth(unsafe { ffi::PL_get_int64(argument, &raw mut component) });
+        // SAFETY: the running frame, which is entered; its first argument is only read.
+        let is_address = unsafe {
+            let cells = self.arguments_in(word(frame, FRAME_DEFINITION), frame);
+            with_references(self.offsets, cells, 0, |first| {
+                truth(ffi::PL_get_int64(first, &raw mut component))
+            })
+        };
+        let is_address = is_address.unwrap_or(false);
         // SAFETY: what the engine calls a component.
         let tables = is_address.then(|| unsafe { tables::of_component(component as usize) });
         let Some(tables) = tables.flatten() else {

@@ -18,6 +18,7 @@ use crate::native::held_values::{Held, KeptValues, MOST, MOST_CALLS, Seen};
 use crate::native::identity::{Identity, identity, module_name};
 use crate::native::offsets;
 use crate::native::place::Goal;
+use crate::native::references::{Cells, with_references};
 use crate::native::standing::Standing;
 use crate::native::terms;
 use crate::native::words::{WORD, word};
@@ -52,7 +53,7 @@ impl Visit {
             self.note_values(goal.callee, goal.id.unwrap_or(id), frame);
         }
         if let Some(sharing) = goal.sync {
-            self.note_sync(sharing, frame);
+            self.note_sync(sharing, goal.callee, frame);
         }
     }
 
@@ -148,40 +149,27 @@ unsafe fn look(
     };
     let data = offsets::running_engine(offsets);
     // SAFETY: the engine's data.
-    let (base, limit) = unsafe {
-        (
-            word(data, offsets.base as usize),
-            word(data, offsets.limit as usize),
-        )
-    };
+    let base = unsafe { word(data, offsets.base as usize) };
     let mut values = [Value::UNKNOWN; MOST];
     let mut seen = exit.map_or_else(Seen::default, |(_, held)| held.seen);
-    if behind + MOST_REFERENCES * WORD <= limit {
-        let reference = (first - base) / WORD;
-        let top = (data + offsets.top as usize) as *mut usize;
-        // SAFETY: the caller's promise; the engine finds the top of its stack where it was.
-        unsafe {
-            let before = top.read();
-            top.write(behind);
-            let fresh = exit.map(|(_, held)| Fresh {
-                data,
-                base,
-                top: held.top,
-            });
-            let values = &mut values[..count];
-            engine.stream.pause();
-            measure(
-                reference,
-                fresh,
-                values,
-                goal,
-                &mut seen,
-                &mut engine.values,
-            );
-            engine.stream.resume();
-            top.write(before);
-        }
-    }
+    let fresh = exit.map(|(_, held)| Fresh {
+        data,
+        base,
+        top: held.top,
+    });
+    let cells = Cells {
+        first,
+        count,
+        behind,
+    };
+    let look = |first| {
+        let values = &mut values[..count];
+        measure(first, fresh, values, goal, &mut seen, &mut engine.values);
+    };
+    engine.stream.pause();
+    // SAFETY: the caller's promise.
+    let _ = unsafe { with_references(offsets, cells, MOST_REFERENCES, look) };
+    engine.stream.resume();
     for (at, value) in values[..count].iter_mut().enumerate() {
         // SAFETY: as above.
         let is_in_frame = unsafe { word(first, at * WORD) } == VARIABLE;

@@ -237,7 +237,7 @@ pub const GLOSSARY: &[Word] = &[
         "·",
         &["dots"],
         "On the timeline: the thread waits, or the engine loads or collects. Where nothing else \
-         is: not read yet.",
+         is: not read yet, or its events were folded into figures and are gone.",
     ),
     word("‖", &["paused", "pause"], "Recording is paused."),
     word(

@@ -83,6 +83,9 @@ fn about(reader: &Reader, step: &Step) -> String {
                 _ => format!("{boxes}, in {name}"),
             }
         }
+        Event::Gap { lost } if reader.analysis.trace.are_not_kept(lost, step.number) => {
+            format!("{} before are not kept", counted(lost, "event", "events"))
+        }
         Event::Gap { lost: 0 } => "events were lost, unknown how many".to_owned(),
         Event::Gap { lost } => counted(lost, "event was lost", "events were lost"),
         Event::Mark { text } => printable(reader.analysis.trace.text(text).unwrap_or_default()),

@@ -46,7 +46,10 @@ impl Timeline {
                 let text = self.about_nobody();
                 vec![Span::styled(format!(" {text}"), theme.faint)]
             }
-            _ => vec![Span::styled(" not read yet", theme.faint)],
+            _ => vec![Span::styled(
+                format!(" {}", self.about_unknown()),
+                theme.faint,
+            )],
         };
         let mut line = Line::from(line);
         if let Some(name) = line.spans.first_mut() {
@@ -80,6 +83,14 @@ impl Timeline {
             Some(column) if column.paused_ticks > 0 => "recording is paused here",
             _ if self.position.row > 0 => "nobody at this depth",
             _ => "nobody traced is active",
+        }
+    }
+
+    /// Why it is not known what is under the cursor.
+    pub(super) fn about_unknown(&self) -> &'static str {
+        match self.column() {
+            Some(column) if column.folded => "events of then are not kept: no closer look",
+            _ => "not read yet",
         }
     }
 

@@ -97,7 +97,7 @@ impl Timeline {
                 let at = self.column_at();
                 (window.start_of(at), window.start_of(at + 1))
             }
-            Shows::Unknown => return Effect::Say("not read yet".to_owned()),
+            Shows::Unknown => return Effect::Say(self.about_unknown().to_owned()),
             Shows::Nobody => return Effect::Say("no box here".to_owned()),
         };
         self.zoom_around(from, to)

@@ -60,7 +60,7 @@ impl Job {
             let reader = reader(&analysis, &blocks);
             for window in windows {
                 if let Some(columns) = reader.summed(&window, MOST_BESIDE) {
-                    let whole = columns.iter().all(|column| column.read);
+                    let whole = columns.iter().all(Column::is_done);
                     task.found((window, 0, columns));
                     if whole {
                         continue;
@@ -159,7 +159,7 @@ impl Pictures {
         if let Some(columns) = read.or_else(|| reader.summed(window, beside)) {
             return Picture {
                 window: *window,
-                whole: columns.iter().all(|column| column.read),
+                whole: columns.iter().all(Column::is_done),
                 columns,
             };
         }
@@ -214,7 +214,7 @@ impl Pictures {
                 *place = column;
             }
         }
-        picture.whole = picture.columns.iter().all(|column| column.read);
+        picture.whole = picture.columns.iter().all(Column::is_done);
     }
 }
 
