@@ -276,8 +276,9 @@ pub(crate) struct Arguments {
     goals: Vec<usize>,
     /// An argument is a goal that the source does not tell: the clause was called with it, perhaps.
     passes: bool,
-    /// What was said of goals: index, callee, number in the trace, its own arguments.
-    named: Mutex<Vec<(usize, u32, u32, Given)>>,
+    /// What the trace of the recording with that number says of goals: index, callee, number in the
+    /// trace, its own arguments.
+    named: Mutex<(u32, Vec<(usize, u32, u32, Given)>)>,
 }
 
 impl Arguments {
@@ -290,7 +291,7 @@ impl Arguments {
             origin,
             goals,
             passes: !unknown.is_empty(),
-            named: Mutex::new(Vec::new()),
+            named: Mutex::default(),
         }
     }
 
@@ -303,6 +304,11 @@ impl Arguments {
 
     fn name(&self, index: usize, callee: u32) -> (u32, Given) {
         let mut named = locks::lock(&self.named);
+        let (epoch, named) = &mut *named;
+        if *epoch != recording::last_epoch() {
+            *epoch = recording::last_epoch();
+            named.clear();
+        }
         if let Some(&(.., site, given)) = named
             .iter()
             .find(|known| (known.0, known.1) == (index, callee))
