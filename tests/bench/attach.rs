@@ -28,15 +28,29 @@ struct Answered {
     per_second: f64,
     median: Duration,
     late: Duration,
+    /// Of the server, for one request.
+    processor: Duration,
 }
 
 impl Answered {
     fn print(&self, when: &str) {
         println!(
-            "{when:<34} {:8.1} a second, median {:6.0} µs, 99 % within {:7.0} µs",
+            "{when:<34} {:7.1} a second, {:6.1} µs of processor each, answered in {:5.0} µs, 99 % within {:6.0} µs",
             self.per_second,
+            self.processor.as_secs_f64() * 1e6,
             self.median.as_secs_f64() * 1e6,
             self.late.as_secs_f64() * 1e6
+        );
+    }
+
+    fn compare(&self, before: &Self, name: &str) {
+        let requests = self.per_second / before.per_second;
+        let processor = self.processor.as_secs_f64() / before.processor.as_secs_f64();
+        let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+        println!(
+            "{name}: after over before {:+.1} % requests a second, {:+.1} % processor each",
+            percent(requests),
+            percent(processor)
         );
     }
 }
@@ -106,6 +120,7 @@ impl Server {
             Ok(took)
         };
         let mut took = Vec::new();
+        let before = self.processor()?;
         thread::scope(|scope| -> Result<()> {
             let threads: Vec<_> = (0..CONNECTIONS)
                 .map(|index| scope.spawn(move || each(index)))
@@ -115,12 +130,14 @@ impl Server {
             }
             Ok(())
         })?;
+        let processor = (self.processor()? - before) / u32::try_from(took.len().max(1))?;
         let per_second = took.len() as f64 / begin.elapsed().as_secs_f64();
         took.sort();
         Ok(Answered {
             per_second,
             median: took[took.len() / 2],
             late: took[took.len() * 99 / 100],
+            processor,
         })
     }
 
@@ -164,6 +181,17 @@ impl Server {
             answered,
             String::from_utf8_lossy(&output.stderr).into_owned(),
         ))
+    }
+
+    /// How long the server has worked so far.
+    fn processor(&self) -> Result<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // Behind the name, which may have spaces.
+        let (_, words) = stat.rsplit_once(')').context("no name")?;
+        let mut words = words.split_whitespace().skip(11);
+        let mut ticks = || -> Result<u64> { Ok(words.next().context("no time")?.parse()?) };
+        let ticks = ticks()? + ticks()?;
+        Ok(Duration::from_millis(10) * u32::try_from(ticks)?)
     }
 
     /// Resident memory in kB, threads, open files.
@@ -230,8 +258,7 @@ fn rows(server: &Server, directory: &Path) -> Result<()> {
         before.print(&format!("{name}: before"));
         meanwhile.print(&format!("{name}: attached, {ATTACHED_S} s"));
         after.print(&format!("{name}: after"));
-        let change = 100.0 * (after.per_second / before.per_second - 1.0);
-        println!("{name}: after over before {change:+.1} %");
+        after.compare(&before, name);
         print!("{said}");
     }
     Ok(())
@@ -276,7 +303,6 @@ fn repeat(server: &Server, directory: &Path, cycles: u32) -> Result<()> {
     let after = server.load_for(None, 2 * LOOK)?;
     before.print("at full speed: before all");
     after.print("at full speed: after all");
-    let change = 100.0 * (after.per_second / before.per_second - 1.0);
-    println!("at full speed: after over before {change:+.1} %");
+    after.compare(&before, "at full speed");
     Ok(())
 }

@@ -32,7 +32,8 @@ following(K, K1) :- K1 is K+1.
 waits(_, _) :- exists_file(end), !, fail.
 waits(T, K) :- atomic_list_concat([T, K], F), exists_file(F), !.
 waits(T, K) :- sleep(0.005), waits(T, K).
-job(T, K) :- count(50), format('~w~w~n', [T, K]), flush_output.
+job(T, K) :- count(50), findall(N, below(N), _), format('~w~w~n', [T, K]), flush_output.
+below(N) :- between(1, 3, N).
 count(0) :- !.
 count(N) :- odd(N), !, M is N-1, count(M).
 count(N) :- M is N-1, count(M).
@@ -137,7 +138,7 @@ fn a_later_recording_names_sites() {
         let arguments = [
             "query",
             trace,
-            "select line, goal, callee, calls from sites where caller = 'count/1' order by line, goal",
+            "select line, goal, callee, calls from sites where caller in ('count/1', 'job/2') and line > 0 order by line, goal",
         ];
         let sites = sandbox.portmortem(arguments);
         sites.exits(0);
