@@ -23,6 +23,10 @@ const ATTACHED_S: u64 = 10;
 /// Load before and after is looked at for so long, and so often in turn with the other one.
 const LOOK: Duration = Duration::from_secs(5);
 
+/// At full speed it is looked at in so many short parts.
+const SHORT_LOOK: Duration = Duration::from_secs(2);
+const LOOKS: u32 = 8;
+
 /// What a load was answered.
 struct Answered {
     per_second: f64,
@@ -151,6 +155,22 @@ impl Server {
         self.load(rate, &stop)
     }
 
+    /// The best of several short looks at full speed: others that use the machine make some worse,
+    /// and none better.
+    fn best(&self) -> Result<Answered> {
+        let mut best: Option<Answered> = None;
+        for _ in 0..LOOKS {
+            let look = self.load_for(None, SHORT_LOOK)?;
+            if best
+                .as_ref()
+                .is_none_or(|best| look.processor < best.processor)
+            {
+                best = Some(look);
+            }
+        }
+        best.context("no look")
+    }
+
     fn attach(&self, directory: &Path, time: &str) -> Result<Child> {
         let child = Command::new(built::portmortem())
             .args(["attach", &self.child.id().to_string()])
@@ -252,9 +272,13 @@ fn main() -> Result<ExitCode> {
 
 fn rows(server: &Server, directory: &Path) -> Result<()> {
     for (rate, name) in [(Some(RATE), "1,000 a second"), (None, "at full speed")] {
-        let before = server.load_for(rate, 2 * LOOK)?;
+        let look = || match rate {
+            Some(_) => server.load_for(rate, 2 * LOOK),
+            None => server.best(),
+        };
+        let before = look()?;
         let (meanwhile, said) = server.load_attached(rate, directory)?;
-        let after = server.load_for(rate, 2 * LOOK)?;
+        let after = look()?;
         before.print(&format!("{name}: before"));
         meanwhile.print(&format!("{name}: attached, {ATTACHED_S} s"));
         after.print(&format!("{name}: after"));
@@ -279,7 +303,7 @@ fn show(directory: &Path) -> Result<()> {
 
 /// On and off, again and again, under load.
 fn repeat(server: &Server, directory: &Path, cycles: u32) -> Result<()> {
-    let before = server.load_for(None, 2 * LOOK)?;
+    let before = server.best()?;
     let stop = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| -> Result<()> {
         let load = scope.spawn(|| server.load(Some(100), &stop));
@@ -300,7 +324,7 @@ fn repeat(server: &Server, directory: &Path, cycles: u32) -> Result<()> {
         load.join().ok().context("a thread panicked")??;
         done
     })?;
-    let after = server.load_for(None, 2 * LOOK)?;
+    let after = server.best()?;
     before.print("at full speed: before all");
     after.print("at full speed: after all");
     after.compare(&before, "at full speed");
