@@ -220,11 +220,10 @@ fn sockets(process: u32, user: u32) -> Vec<PathBuf> {
     let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
     let of_program = |name: &str| {
         let mut variables = environment.split(|&byte| byte == 0);
-        let value = variables.find_map(|one| {
+        variables.find_map(|one| {
             let (key, value) = std::str::from_utf8(one).ok()?.split_once('=')?;
             (key == name).then(|| PathBuf::from(value))
-        });
-        value
+        })
     };
     let ours = |name: &str| Some(PathBuf::from(std::env::var_os(name)?));
     let mut directories = attach::directories(user, of_program);
