@@ -6,7 +6,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Of this checkout, so two users of a machine do not write one file.
 TRACE := $(TARGET)/demo.pmt
 
-.PHONY: demo test test-engine test-arm64 test-cluster install pack deb bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens bench-prolog endurance endurance-kill endurance-compare pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-arm64 test-cluster install pack deb bench-attach bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens bench-prolog endurance endurance-kill endurance-compare pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -89,6 +89,13 @@ bench-real: engine
 	$(CARGO) build --release --package portmortem --package portmortem-swi
 	$(CARGO) build --release --package portmortem-tests --bin bench-real
 	$(TARGET)/release/bench-real $(DIR)
+
+# A server of HTTP before, while and after it is recorded; then 1,000 recordings of it, or BENCH.
+bench-attach: engine
+	@tools/install-packages swi-prolog-core-packages
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	$(CARGO) build --release --package portmortem-tests --bin bench-attach
+	$(TARGET)/release/bench-attach $(BENCH)
 
 # Compensated times against those of the same programs unrecorded, side by side in one run.
 # For example: make bench-truth BENCH='nrev30 queens8'

@@ -17,6 +17,7 @@ mod advise_values;
 mod annotate;
 mod arguments;
 mod at_once;
+mod attach;
 mod baseline;
 mod clauses;
 mod cli;

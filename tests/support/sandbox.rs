@@ -265,13 +265,31 @@ impl Running {
         String::from_utf8_lossy(&contents(&self.stdout)).into_owned()
     }
 
+    /// What it has written to standard error so far.
+    #[must_use]
+    pub fn errors_so_far(&self) -> String {
+        String::from_utf8_lossy(&contents(&self.stderr)).into_owned()
+    }
+
     /// Waits until it has written `text` to standard output.
     ///
     /// # Panics
     /// If it does not within the time limit.
     pub fn wait_for_output(&self, text: &str) {
+        self.wait_for(text, || self.output_so_far());
+    }
+
+    /// Waits until it has written `text` to standard error.
+    ///
+    /// # Panics
+    /// If it does not within the time limit.
+    pub fn wait_for_error(&self, text: &str) {
+        self.wait_for(text, || self.errors_so_far());
+    }
+
+    fn wait_for(&self, text: &str, written: impl Fn() -> String) {
         let begin = Instant::now();
-        while !self.output_so_far().contains(text) {
+        while !written().contains(text) {
             assert!(
                 begin.elapsed() < self.limit,
                 "{} never printed {text:?}",

@@ -27,6 +27,7 @@
 //! `records` go into blocks of their own.
 
 mod amend;
+pub mod attach;
 mod block;
 pub mod capi;
 pub mod clock;
@@ -35,6 +36,7 @@ mod ending;
 pub mod fold;
 pub mod format;
 mod hot;
+mod ids;
 mod index_lock;
 pub mod last_moments;
 pub mod locks;
@@ -58,6 +60,7 @@ mod writer_lock;
 
 pub use amend::{AmendError, amend};
 pub use ending::index_and_footer;
+pub use ids::Ids;
 pub use index_lock::IndexLock;
 pub use options::{Keep, MIN_MAX_SIZE, Options};
 pub use recorder::{RecordError, Recorder};

@@ -1,6 +1,6 @@
 //! A recording: one trace file, the names in it, and its streams.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -14,6 +14,7 @@ use crate::format::{
     Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Site, StreamBegin,
     StreamKind, Technique, encode_header,
 };
+use crate::ids::Ids;
 use crate::last_moments;
 use crate::options::{MIN_MAX_SIZE, Options};
 use crate::phase::{Life, Phase};
@@ -96,6 +97,20 @@ impl Recorder {
         header: &Header,
         options: &Options,
     ) -> Result<Self, RecordError> {
+        Self::create_with(path, header, options, Ids::default())
+    }
+
+    /// [`Recorder::create`], where what is named gets the ids that it had in an earlier recording
+    /// with the same `ids`. Only one recording at a time has them.
+    ///
+    /// # Errors
+    /// As for [`Recorder::create`].
+    pub fn create_with(
+        path: impl AsRef<Path>,
+        header: &Header,
+        options: &Options,
+        ids: Ids,
+    ) -> Result<Self, RecordError> {
         let path = path.as_ref();
         if let Some(given) = options.max_size.filter(|&size| size < MIN_MAX_SIZE) {
             return Err(RecordError::LimitTooSmall { given });
@@ -137,10 +152,11 @@ impl Recorder {
             shared: Mutex::new(Some(Shared {
                 space,
                 records: Records::new(file_id, max_block),
+                ids,
+                predicates: HashSet::new(),
                 files: HashMap::new(),
                 texts: Names::default(),
                 objects: Names::default(),
-                next_callable: 0,
                 centers: HashMap::new(),
                 sites: HashMap::new(),
                 clauses: HashMap::new(),
@@ -173,9 +189,9 @@ impl Recorder {
         &self.inner.path
     }
 
-    /// Makes a predicate known and gives its id: 0, 1, … in the order of the calls. `file` and
-    /// `line` are of its first clause, 0 if the line is unknown; a file below the program's directory
-    /// is named relative to it. Long strings are cut.
+    /// Makes a predicate known and gives its id: 0, 1, … in the order of the calls, if the recording
+    /// has ids of its own. `file` and `line` are of its first clause, 0 if the line is unknown; a
+    /// file below the program's directory is named relative to it. Long strings are cut.
     #[must_use]
     pub fn predicate(
         &self,
@@ -187,8 +203,8 @@ impl Recorder {
     ) -> u32 {
         let add = |shared: &mut Shared| {
             let file = file.map(|path| self.known_file(shared, path));
-            let id = shared.new_callable();
             let (module, name) = (bounded(module), bounded(name));
+            let id = shared.predicate(&module, &name, arity);
             let predicate = Predicate {
                 id,
                 module,
@@ -214,7 +230,7 @@ impl Recorder {
         if let Some(&id) = shared.files.get(path) {
             return id;
         }
-        let id = shared.files.len() as u32;
+        let id = shared.ids.lock().file(path);
         shared.files.insert(path.to_owned(), id);
         self.inner.append(
             shared,
@@ -235,7 +251,7 @@ impl Recorder {
             if let Some(&id) = shared.sites.get(&site) {
                 return id;
             }
-            let id = shared.new_callable();
+            let id = shared.ids.lock().site(site);
             shared.sites.insert(site, id);
             self.inner.append(shared, &Record::Site { id, site });
             id
@@ -251,7 +267,7 @@ impl Recorder {
             if let Some(&id) = shared.clauses.get(&clause) {
                 return id;
             }
-            let id = shared.clauses.len() as u32;
+            let id = shared.ids.lock().clause(clause);
             shared.clauses.insert(clause, id);
             self.inner.append(shared, &Record::Clause { id, clause });
             id
@@ -296,7 +312,7 @@ impl Recorder {
             if let Some(&id) = shared.centers.get(&name) {
                 return id;
             }
-            let id = shared.new_callable();
+            let id = shared.ids.lock().center(&name);
             shared.centers.insert(name.clone(), id);
             self.inner.append(shared, &Record::CostCenter { id, name });
             id

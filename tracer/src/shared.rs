@@ -1,6 +1,6 @@
 //! The parts of a recording that all its streams share: its file, the names in it, and its phase.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -8,6 +8,7 @@ use crate::block::Block;
 use crate::clock::{self, Pair};
 use crate::ending;
 use crate::format::{Clause, Record, Site, shorten};
+use crate::ids::Ids;
 use crate::locks::{self, Locked};
 use crate::options::Keep;
 use crate::phase::{Life, Phase};
@@ -49,12 +50,14 @@ pub(crate) struct Inner {
 pub(crate) struct Shared {
     pub(crate) space: Space,
     pub(crate) records: Records,
+    /// The ids that names get.
+    pub(crate) ids: Ids,
+    /// Ids of the predicates that this recording has named.
+    pub(crate) predicates: HashSet<u32>,
     pub(crate) files: HashMap<String, u32>,
     pub(crate) texts: Names,
     /// Mutexes, queues and threads.
     pub(crate) objects: Names,
-    /// The next id of what events call: a predicate, a cost centre, a site.
-    pub(crate) next_callable: u32,
     pub(crate) centers: HashMap<String, u32>,
     pub(crate) sites: HashMap<Site, u32>,
     pub(crate) clauses: HashMap<Clause, u32>,
@@ -231,10 +234,12 @@ impl Shared {
         self.space.closed(offset, size);
     }
 
-    pub(crate) fn new_callable(&mut self) -> u32 {
-        let id = self.next_callable;
-        self.next_callable += 1;
-        id
+    /// The id of a predicate; another one if this recording has named it already.
+    pub(crate) fn predicate(&mut self, module: &str, name: &str, arity: u32) -> u32 {
+        let mut ids = self.ids.lock();
+        let id = ids.predicate(module, name, arity);
+        let is_new = self.predicates.insert(id);
+        if is_new { id } else { ids.another_predicate() }
     }
 
     pub(crate) fn append(&mut self, record: &Record) -> bool {

@@ -2,6 +2,7 @@
 //! [`crate::commands`].
 
 mod advise;
+mod attach;
 mod columns;
 mod cut;
 mod diff;
@@ -22,6 +23,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use tables::{ExportArgs, ExportFormat, QueryArgs, QueryFormat};
 
 pub(crate) use advise::{AdviseArgs, AdviseFormat, USUAL_LEAST};
+pub(crate) use attach::AttachArgs;
 pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use cut::CutArgs;
@@ -63,6 +65,8 @@ Exit status: 0 done; 1 error; 2 usage; 3 done, but parts of the trace were lost 
 pub(crate) enum Command {
     /// Run a Prolog file under SWI-Prolog and write a trace of it
     Record(RecordArgs),
+    /// Record a program that runs, for some seconds, and let it go on
+    Attach(AttachArgs),
     /// Print the profile: predicates by time, then callers and callees of the hottest
     Report(ReportArgs),
     /// Say what to change: findings with evidence and numbers, the dearest first

@@ -105,6 +105,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_arguments.pl"),
     ),
     (
+        "portmortem_listen.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_listen.pl"),
+    ),
+    (
         "portmortem_layout.pl",
         include_str!("../../tracer/swi/prolog/portmortem_layout.pl"),
     ),

@@ -4,6 +4,7 @@
             pm_stop/0,
             pm_pause/0,
             pm_resume/0,
+            pm_listen/0,
             pm_mark/1,                  % +Text
             pm_report/0,
             pm_report/1,                % +Options
@@ -61,9 +62,8 @@ Options of pm_record/2 and pm_start/2:
     Count symbolic costs (slow). Default: `false`.
   - ports(+Boolean)
     Record with ports in copies of clauses, and not in the engine's own instructions. So are
-recordings in any
-    case where the version of the engine does not allow for those, with byrd(true), symbolic(true)
-and tail(false). Default: `false`.
+    recordings in any case where the version of the engine does not allow for those, with
+    byrd(true), symbolic(true) and tail(false). Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
@@ -130,7 +130,10 @@ find_engine_library(_) :-
 %   A state that a recorded program saves has no predicates of the recorder, which `portmortem
 %   record` loads: it has set this flag by then.
 
-:- (   flag('$portmortem_agc_margin', 0, 0)
+is_of_program :-
+    flag('$portmortem_agc_margin', 0, 0).
+
+:- (   is_of_program
    ->  initialization(load_engine_library, restore_state)
    ;   true
    ).
@@ -150,6 +153,7 @@ need_engine_library.
 :- use_module(portmortem_engine, [exit/3, as_own/1, load_own/1]).
 :- use_module(portmortem_declared).
 :- use_module(portmortem_calibrate).
+:- use_module(portmortem_listen).
 :- use_module(portmortem_report).
 :- use_module(portmortem_start).
 :- use_module(portmortem_stubs).
@@ -357,6 +361,27 @@ stop_recorder :-
 pm_pause  :- '$pause'.
 pm_resume :- '$resume'.
 
+%!  pm_listen is det.
+%
+%   From now on =|portmortem attach PID|= can record the program while it runs, again and again. The
+%   user of the process can, no one else: a socket is opened in a directory of its own below
+%   =|XDG_RUNTIME_DIR|= or in that for temporary files. It is removed when the program ends. Until
+%   then the program is as fast as without, and has no thread that Prolog knows of.
+%
+%   A child of fork/1 does not listen until it calls this itself. Where the environment variable
+%   =|PORTMORTEM_LISTEN|= is 1, the library calls it when it is loaded.
+%
+%   @error portmortem_error(Message) if there can be no socket, or the recorder cannot be loaded.
+
+pm_listen :-
+    need_engine_library,
+    listen.
+
+:- public attached/2.
+
+attached(Settings, Error) :-
+    attached(Settings, pm_start, Error).
+
 %!  pm_mark(+Text) is det.
 %
 %   Put a remark into the recording, at this moment of the calling thread.
@@ -372,10 +397,9 @@ pm_mark(_).
 %!  pm_report(+Options) is det.
 %
 %   Print the report of what was recorded so far, or since pm_reset/0. The recording goes on.
-%   Options is a list of
-%   options of `portmortem report`: predicate(PI), top(N), sort(Column), columns(Columns),
-%   sites(true), clauses(true), time(Range),
-%   hide(Pattern), focus(Pattern), stream(Stream); or one predicate indicator.
+%   Options is a list of options of `portmortem report`: predicate(PI), top(N), sort(Column),
+%   columns(Columns), sites(true), clauses(true), time(Range), hide(Pattern), focus(Pattern),
+%   stream(Stream); or one predicate indicator.
 %
 %   @error portmortem_error(Message) if the program `portmortem` is not found, or an option is none.
 
@@ -566,3 +590,9 @@ noprofile(M0:Spec) :-
 
 prolog:error_message(portmortem_error(Message)) -->
     [ 'Portmortem: ~w'-[Message] ].
+
+:- (   is_of_program
+   ->  listen_if_asked(pm_listen),
+       initialization(listen_if_asked(pm_listen), restore_state)
+   ;   true
+   ).

@@ -254,6 +254,7 @@ own_module(portmortem_loaded).
 own_module(portmortem_rules).
 own_module(portmortem_declared).
 own_module(portmortem_internal).
+own_module(portmortem_listen).
 
 %!  system_file(+File) is semidet.
 %

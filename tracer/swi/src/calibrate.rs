@@ -161,6 +161,7 @@ pub(crate) fn open(technique: Term, settings: Term) -> Foreign {
     let started = recording::start(Recording {
         recorder,
         selection: Selection::default(),
+        of_trials: true,
         symbolic: false,
         tails: !way.byrd && !way.no_tail,
         clauses: way.clauses,

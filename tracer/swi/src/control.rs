@@ -42,8 +42,13 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     if recording::is_open() {
         return Err("a recording is in progress; end it with pm_stop/0".to_owned());
     }
-    let recorder = Recorder::create(&request.output, &request.header(), &request.options)
-        .map_err(|error| error.to_string())?;
+    let recorder = Recorder::create_with(
+        &request.output,
+        &request.header(),
+        &request.options,
+        recording::ids(),
+    )
+    .map_err(|error| error.to_string())?;
     if request.options.keep == Keep::Figures {
         let name = request
             .output
@@ -60,6 +65,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     recording::start(Recording {
         recorder,
         selection: request.selection,
+        of_trials: false,
         tails: !request.mode.byrd && !request.mode.no_tail,
         clauses: request.clauses,
         symbolic: request.symbolic,

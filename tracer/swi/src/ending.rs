@@ -11,7 +11,7 @@ use crate::memory_at_exit;
 use crate::panics::guarded;
 use crate::recording;
 use crate::watcher;
-use crate::{engines, native, stubs, symbolic};
+use crate::{engines, listening, native, stubs, symbolic};
 
 /// Ends the recording, if there is one. The program goes on.
 pub(crate) fn stop() -> bool {
@@ -45,10 +45,11 @@ fn stop_at_exit(status: i32) {
 }
 
 /// Nothing can be recorded any more: the wrappers are taken off, so that the program is as fast
-/// as before. Called by a port. No reference to the engine's state may be in use.
+/// as before. Called by a port of the recording with this number. No reference to the engine's
+/// state may be in use.
 #[cold]
-pub(crate) fn stop_by_itself() {
-    recording::abandon();
+pub(crate) fn stop_by_itself(epoch: u32) {
+    recording::abandon_epoch(epoch);
     // SAFETY: plain calls of the interface on a thread that runs Prolog; the frame is closed
     // again. If the predicate throws, wrappers stay, and each call passes through them
     // unrecorded.
@@ -65,6 +66,7 @@ pub(crate) fn stop_by_itself() {
 /// Called by the engine when the process is about to end. A signal such as SIGSEGV may have
 /// interrupted the recorder itself: then the trace stays as if the process had been killed.
 pub(crate) extern "C" fn at_exit(status: c_int, _: *mut c_void) -> c_int {
+    listening::end();
     if locks::is_held() {
         return 0;
     }

@@ -32,6 +32,8 @@ pub(crate) struct Engine {
     pub(crate) stream: Stream,
     pub(crate) boxes: Boxes,
     /// The boxes, as stubs see them. Never freed.
+    /// Stubs have been put into all frames that there were, down to the oldest.
+    pub(crate) knows_deep_frames: bool,
     pub(crate) shadow: *mut Shadow,
     /// What calls of predicates are, as stubs need it.
     pub(crate) standings: Standings,
@@ -97,6 +99,7 @@ impl Engine {
             left,
             stream: recording.recorder.stream(kind, name, Dialect::EveryRedo),
             boxes: Boxes::new(u64::from(epoch) << 16),
+            knows_deep_frames: false,
             shadow: native::shadow_of(data),
             standings: Standings::default(),
             frames: FrameCache::new(),

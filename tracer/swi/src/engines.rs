@@ -16,7 +16,7 @@ use crate::describe::{describe, is_collector, name_of_thread};
 use crate::engine::Engine;
 use crate::leaving::{ARRIVED, LEFT};
 use crate::native::{self, offsets};
-use crate::{ffi, recording};
+use crate::{ffi, listening, recording};
 
 /// The place of one engine's state, by the engine's thread number. Never freed.
 struct Slot {
@@ -302,7 +302,8 @@ fn attach(
     epoch: u32,
     describe: impl FnOnce() -> (StreamKind, String),
 ) -> *mut Engine {
-    if slot.attaching.swap(true, Ordering::Relaxed) {
+    let is_outside = listening::is_ours() && !recording::is_of_trials();
+    if is_outside || slot.attaching.swap(true, Ordering::Relaxed) {
         return ptr::null_mut();
     }
     let left = slot.is_left();

@@ -216,6 +216,9 @@ unsafe extern "C" {
         length: usize,
     ) -> c_int;
     pub(crate) fn PL_thread_self() -> c_int;
+    /// Negative if the engine does not take the thread.
+    pub(crate) fn PL_thread_attach_engine(attributes: *mut c_void) -> c_int;
+    pub(crate) fn PL_thread_destroy_engine() -> c_int;
     pub(crate) fn PL_get_thread_alias(thread: c_int, alias: *mut Atom) -> c_int;
     /// The first one is the empty list.
     pub(crate) fn _PL_atoms() -> *const Atom;

@@ -169,9 +169,10 @@ fn call_late(goal: &Goal, opened: fn(&mut Engine, &Goal)) -> Foreign {
 
 /// What a port does first after a longer time, at a way in.
 fn look() -> Result<(), Foreign> {
-    // SAFETY: the reference is not used beyond this statement.
-    if unsafe { engines::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
-        ending::stop_by_itself();
+    // SAFETY: the reference is not used beyond the next statement.
+    let engine = unsafe { engines::existing() }.filter(|engine| engine.stream.has_stopped());
+    if let Some(epoch) = engine.map(|engine| engine.epoch()) {
+        ending::stop_by_itself(epoch);
         return Err(TRUE);
     }
     asking::look_if_long().map_err(Stop::answer)

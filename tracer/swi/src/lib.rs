@@ -36,6 +36,7 @@ mod kept;
 mod layout;
 mod leaving;
 mod lines;
+mod listening;
 mod memory_at_exit;
 mod native;
 mod panics;
@@ -179,6 +180,7 @@ fn install_control() {
         deterministic!(c::program_begins, (), TRUE),
     );
     control(c"$keep_atoms", 1, deterministic!(c::keep_atoms, (a), TRUE));
+    control(c"$listen", 1, deterministic!(listening::listen, (a), FALSE));
     control(c"$close", 0, deterministic!(c::close, (), TRUE));
     control(c"$recording", 0, deterministic!(c::is_recording, (), FALSE));
     control(

@@ -193,9 +193,10 @@ fn enter_silently(engine: &mut Engine, context: &mut ffi::Context, open: Term) -
 /// known what was collected.
 #[cold]
 fn enter_late(predicate: u32, call: &Call, open: Term) -> Foreign {
-    // SAFETY: the reference is not used beyond this statement.
-    if unsafe { engines::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
-        ending::stop_by_itself();
+    // SAFETY: the reference is not used beyond the next statement.
+    let engine = unsafe { engines::existing() }.filter(|engine| engine.stream.has_stopped());
+    if let Some(epoch) = engine.map(|engine| engine.epoch()) {
+        ending::stop_by_itself(epoch);
         return TRUE;
     }
     if let Err(stop) = asking::look_if_long() {

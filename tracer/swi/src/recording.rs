@@ -4,18 +4,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{LazyLock, Mutex, OnceLock};
 
 use portmortem_tracer::format::{ENGINE_HOME, ENGINE_WORK, Outcome, engine_work_module};
 use portmortem_tracer::locks::{self, Locked};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::program_end::Written;
-use portmortem_tracer::{RecordError, Recorder};
+use portmortem_tracer::{Ids, RecordError, Recorder};
 
 /// Odd while something is being recorded; every recording has a number of its own.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 /// There is a recording in [`CURRENT`].
 static OPEN: AtomicBool = AtomicBool::new(false);
+/// That one is of trials.
+static OF_TRIALS: AtomicBool = AtomicBool::new(false);
 /// The process that records: not its children.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// Another program has shortened a trace while it was written.
@@ -26,11 +28,15 @@ static WRAPPER_GENERATION: AtomicU32 = AtomicU32::new(0);
 static CONTINUATIONS: AtomicBool = AtomicBool::new(false);
 static GOALS: AtomicBool = AtomicBool::new(false);
 static CURRENT: Mutex<Option<Recording>> = Mutex::new(None);
+/// What a predicate, a goal or a clause was called in one recording, it is called in all.
+static IDS: LazyLock<Ids> = LazyLock::new(Ids::default);
 
 /// The trace and what is to be recorded in it.
 pub(crate) struct Recording {
     pub(crate) recorder: Recorder,
     pub(crate) selection: Selection,
+    /// Trials of what recording costs are recorded, and not the program.
+    pub(crate) of_trials: bool,
     /// Whether last calls are recorded as such, or get boxes of their own.
     pub(crate) tails: bool,
     /// Whether the clauses that are entered are recorded.
@@ -165,6 +171,11 @@ pub(crate) fn goals_made() {
     GOALS.store(true, Ordering::Relaxed);
 }
 
+/// The ids of the program's recordings: stubs have them, and are used again.
+pub(crate) fn ids() -> Ids {
+    IDS.clone()
+}
+
 fn current() -> Locked<'static, Option<Recording>> {
     locks::lock(&CURRENT)
 }
@@ -175,6 +186,7 @@ pub(crate) fn start(recording: Recording) -> bool {
     if current.is_some() {
         return false;
     }
+    OF_TRIALS.store(recording.of_trials, Ordering::Relaxed);
     *current = Some(recording);
     debug_assert!(
         EPOCH.load(Ordering::Relaxed).is_multiple_of(2),
@@ -207,6 +219,15 @@ pub(crate) fn abandon() {
     end_epoch();
 }
 
+/// [`abandon`] of the recording with this number. While the thread that has found its trace full
+/// had no processor, it may have ended, and another one may have begun.
+pub(crate) fn abandon_epoch(epoch: u32) {
+    if epoch % 2 == 1 {
+        let next = epoch.wrapping_add(1);
+        let _ = EPOCH.compare_exchange(epoch, next, Ordering::AcqRel, Ordering::Acquire);
+    }
+}
+
 /// In the child of a fork: nothing more is recorded. Signal-safe.
 pub(crate) fn leave_to_parent() {
     LEFT_TO_PARENT.store(true, Ordering::Relaxed);
@@ -221,6 +242,11 @@ pub(crate) fn is_left_to_parent() -> bool {
 /// Whether a recording has begun and has not been ended, even if nothing more is recorded.
 pub(crate) fn is_open() -> bool {
     epoch().is_some() || OPEN.load(Ordering::Acquire)
+}
+
+/// Whether the newest recording is one of trials of what recording costs.
+pub(crate) fn is_of_trials() -> bool {
+    OF_TRIALS.load(Ordering::Relaxed)
 }
 
 /// From now on nothing is being recorded.

@@ -3,6 +3,7 @@
 mod advise;
 pub mod analysis;
 mod annotate;
+mod attach;
 mod baseline;
 mod calibrate;
 mod cut;
@@ -53,6 +54,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
     }
     match &cli.command {
         Command::Record(args) => record::run(args, cli.threads),
+        Command::Attach(args) => attach::run(args),
         Command::Report(args) => report::run(args),
         Command::Advise(args) => advise::run(args),
         Command::Try(args) => trial::run(args),

@@ -160,7 +160,7 @@ fn after_program(
 }
 
 /// Tells something about the recording, after the program's last words.
-fn say(text: &str) {
+pub(super) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "portmortem: {text}");
 }
 
@@ -187,21 +187,56 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
         return;
     };
     let mut stderr = io::stderr();
-    // The report has what is said of predicates.
-    for note in trace
-        .notes()
-        .iter()
-        .filter(|note| !note.starts_with(NOT_RECORDED))
-    {
-        say(&printable(note));
-    }
+    say_notes(&trace);
     if matches!(args.keep, Keep::Auto(_)) && trace.header().mode.keep_last {
         say("with --keep all the trace has all events, however many these are");
     }
+    say_unmatched(
+        &trace,
+        &args.include,
+        &args.keep_arguments,
+        &args.keep_values,
+    );
+    if stderr.is_terminal() && !args.quiet {
+        let next = if args.tests {
+            "report --tests"
+        } else {
+            "advise"
+        };
+        let _ = writeln!(stderr, "{}", last_line(next, &trace, output));
+    }
+}
+
+/// What is missing from a trace: what the recorder has noted, and patterns that no predicate
+/// matches.
+pub(super) fn say_what_is_missing(
+    trace: &Trace,
+    include: &[String],
+    keep_arguments: &[String],
+    keep_values: &[String],
+) {
+    say_notes(trace);
+    say_unmatched(trace, include, keep_arguments, keep_values);
+}
+
+/// The report has what is said of predicates.
+fn say_notes(trace: &Trace) {
+    let notes = trace.notes().iter();
+    for note in notes.filter(|note| !note.starts_with(NOT_RECORDED)) {
+        say(&printable(note));
+    }
+}
+
+fn say_unmatched(
+    trace: &Trace,
+    include: &[String],
+    keep_arguments: &[String],
+    keep_values: &[String],
+) {
     let any: Vec<_> = (0..trace.predicates().len() as PredicateIndex).collect();
-    let of_arguments = unmatched(&args.keep_arguments, &trace, trace.with_arguments());
-    let of_values = unmatched(&args.keep_values, &trace, trace.with_values());
-    let of_include = unmatched(&args.include, &trace, &any);
+    let of_arguments = unmatched(keep_arguments, trace, trace.with_arguments());
+    let of_values = unmatched(keep_values, trace, trace.with_values());
+    let of_include = unmatched(include, trace, &any);
     let unmatched = of_include.map(|pattern| ("include", pattern));
     let unmatched = unmatched.chain(of_arguments.map(|pattern| ("arguments", pattern)));
     let unmatched = unmatched.chain(of_values.map(|pattern| ("values", pattern)));
@@ -215,13 +250,10 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
             printable(pattern)
         ));
     }
-    if stderr.is_terminal() && !args.quiet {
-        let _ = writeln!(stderr, "{}", last_line(args, &trace, output));
-    }
 }
 
-/// All that is said of the trace without reading its events.
-fn last_line(args: &RecordArgs, trace: &Trace, output: &Path) -> String {
+/// All that is said of the trace without reading its events; `next` is a command for it.
+pub(super) fn last_line(next: &str, trace: &Trace, output: &Path) -> String {
     let path = output.display().to_string();
     let size = text::size(trace.size());
     let mut streams = trace.streams().iter();
@@ -231,11 +263,6 @@ fn last_line(args: &RecordArgs, trace: &Trace, output: &Path) -> String {
         .end()
         .map(|end| trace.clock().since_start_ns(end.tick));
     let of_time = end.map(|ns| format!(" in {}", time(ns)));
-    let next = if args.tests {
-        "report --tests"
-    } else {
-        "advise"
-    };
     format!(
         "recorded {} ({}{size}{}); now: portmortem {next} {}",
         printable(&path),

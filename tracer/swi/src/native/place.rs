@@ -81,6 +81,16 @@ pub(crate) struct Goal {
     pub(crate) given: Given,
 }
 
+impl Work {
+    /// What [`Place::callee`] is while it holds.
+    pub(crate) fn named(self) -> usize {
+        match self {
+            Self::Call(goal) => goal.callee,
+            _ => 1,
+        }
+    }
+}
+
 impl Goal {
     /// Whether more is recorded of its call than the event.
     pub(crate) fn says_more(&self) -> bool {
@@ -92,8 +102,8 @@ impl Goal {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// Of a goal: the definition that it calls, of an entered clause 1; 0 once the recording has
-    /// ended that the stub was made for.
+    /// Of a goal: the definition that it calls, of an entered clause 1; 0 when the recording has
+    /// ended, until another one names it.
     pub(crate) callee: AtomicUsize,
     /// Of a goal: the events of its call, but for their time, and how many bytes of them count.
     /// Of an entered clause: its event.
@@ -120,7 +130,8 @@ impl Place {
     /// Where the definition stands that a goal calls.
     pub(crate) const CALLEE: usize = offset_of!(Self, callee);
 
-    /// Whether this is a goal or a clause of an earlier recording, whose numbers mean nothing now.
+    /// Whether this is a goal or a clause of an earlier recording, and the present one has not
+    /// named it yet.
     pub(crate) fn is_stale(&self) -> bool {
         matches!(self.work, Work::Call(_) | Work::Entry(_))
             && self.callee.load(Ordering::Relaxed) == 0

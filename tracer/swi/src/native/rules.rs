@@ -50,6 +50,11 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
+    /// Whether they are of [trials](Self::trials).
+    pub(crate) fn is_of_trials(&self) -> bool {
+        !self.trials.is_empty()
+    }
+
     /// Whether calls of the predicate from recorded clauses get no box although their module's do.
     pub(super) fn has_no_box(&self, name: ffi::Atom, arity: usize) -> bool {
         self.no_box.contains(&(name, Some(arity))) || self.no_box.contains(&(name, None))

@@ -1,5 +1,8 @@
 //! Where the engine's data have a sum: it is the only place at which it was found every time.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
 use super::image::Image;
 use super::words::{WORD, word};
 
@@ -63,10 +66,12 @@ impl Search {
     }
 }
 
-/// A copy of an engine's data. `None` unless it is that of the main thread, which lies in the
-/// engine's library: of others it is not known where they end.
+/// A copy of an engine's data. That of the main thread lies in the engine's library. Of others it
+/// is not known where they end: what lies behind is no place at which a sum is found every time.
 pub(super) fn data_of(image: &Image, engine: usize) -> Option<Vec<u64>> {
-    let data = image.data.iter().find(|data| data.contains(&engine))?;
+    let Some(data) = image.data.iter().find(|data| data.contains(&engine)) else {
+        return data_on_heap(engine);
+    };
     let end = data.end.min(engine + LARGEST);
     // SAFETY: within the data of the library.
     let read = |at| unsafe { word(at, 0) as u64 };
@@ -74,6 +79,19 @@ pub(super) fn data_of(image: &Image, engine: usize) -> Option<Vec<u64>> {
         (engine..end - (end - engine) % WORD)
             .step_by(WORD)
             .map(read)
+            .collect(),
+    )
+}
+
+/// The system reads it, up to where nothing is mapped.
+fn data_on_heap(engine: usize) -> Option<Vec<u64>> {
+    let mut bytes = vec![0; LARGEST];
+    let memory = File::open("/proc/self/mem").ok()?;
+    let length = memory.read_at(&mut bytes, engine as u64).ok()?;
+    let words = bytes[..length].chunks_exact(WORD);
+    Some(
+        words
+            .map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))
             .collect(),
     )
 }

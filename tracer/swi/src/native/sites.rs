@@ -268,6 +268,15 @@ impl Origin {
     }
 }
 
+/// What a trace says of goals in arguments.
+#[derive(Debug, Default)]
+struct NamedGoals {
+    /// The number of its recording.
+    epoch: u32,
+    /// Index, callee, number in the trace, its own arguments.
+    goals: Vec<(usize, u32, u32, Given)>,
+}
+
 /// The goals in arguments of a goal. They are never freed, because boxes have their addresses.
 #[derive(Debug)]
 pub(crate) struct Arguments {
@@ -276,8 +285,7 @@ pub(crate) struct Arguments {
     goals: Vec<usize>,
     /// An argument is a goal that the source does not tell: the clause was called with it, perhaps.
     passes: bool,
-    /// What was said of goals: index, callee, number in the trace, its own arguments.
-    named: Mutex<Vec<(usize, u32, u32, Given)>>,
+    named: Mutex<NamedGoals>,
 }
 
 impl Arguments {
@@ -290,7 +298,7 @@ impl Arguments {
             origin,
             goals,
             passes: !unknown.is_empty(),
-            named: Mutex::new(Vec::new()),
+            named: Mutex::default(),
         }
     }
 
@@ -303,7 +311,13 @@ impl Arguments {
 
     fn name(&self, index: usize, callee: u32) -> (u32, Given) {
         let mut named = locks::lock(&self.named);
+        let epoch = recording::last_epoch();
+        if named.epoch != epoch {
+            named.epoch = epoch;
+            named.goals.clear();
+        }
         if let Some(&(.., site, given)) = named
+            .goals
             .iter()
             .find(|known| (known.0, known.1) == (index, callee))
         {
@@ -313,7 +327,7 @@ impl Arguments {
             self.origin.site(index, callee, false),
             self.origin.given(index),
         );
-        named.push((index, callee, site, given));
+        named.goals.push((index, callee, site, given));
         (site, given)
     }
 }

@@ -11,8 +11,8 @@ use crate::native::identity::{definition, identity};
 use crate::native::plan::Always;
 use crate::native::predicates;
 use crate::native::rules::Rules;
-use crate::recording;
 use crate::values::{int64, kept_atom, text};
+use crate::{listening, recording};
 
 static RULES: Mutex<Option<Rules>> = Mutex::new(None);
 
@@ -72,15 +72,17 @@ pub(crate) fn begin() -> Foreign {
     if recording::epoch().is_none() {
         return FALSE;
     }
+    let of_trials = rules.is_of_trials();
     predicates::begin(rules);
     let facts = recording::with(|current| current.clauses).unwrap_or(false);
     let exchanged = plant::planter().is_some_and(|mut planter| {
         labels::plant_exit_cleanup(&mut planter);
         continuations::plant(&mut planter);
         planter.withdraw();
+        planter.of_trials = of_trials;
         planter.exchange(facts).is_some()
     });
     // SAFETY: called by Prolog, and the reference is not kept.
-    let attached = unsafe { engines::current() }.is_some();
+    let attached = listening::is_ours() || unsafe { engines::current() }.is_some();
     Foreign::from(exchanged && attached)
 }

@@ -176,7 +176,7 @@ impl Drop for Visit {
 fn has_stopped(engine: &Engine) -> bool {
     let stopped = engine.stream.has_stopped();
     if stopped {
-        recording::abandon();
+        recording::abandon_epoch(engine.epoch());
     }
     stopped
 }

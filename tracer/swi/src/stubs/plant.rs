@@ -35,6 +35,15 @@ struct Key {
     work: Work,
 }
 
+/// A stub that was made. It is never freed, because a cell may have it for ever; but later
+/// recordings use it again for the same work, so that what stays does not grow with their number.
+#[derive(Debug, Clone, Copy)]
+struct Stub {
+    cell: Cell,
+    /// What its handlers get, if they are told of a goal or a clause.
+    goals: [Option<&'static Place>; 2],
+}
+
 /// Functions that gates call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Handlers {
@@ -79,9 +88,11 @@ pub(super) struct Planter {
     pub(super) offsets: &'static Offsets,
     counter: Counter,
     gates: Gates,
-    stubs: FxHashMap<Key, Cell>,
+    stubs: FxHashMap<Key, Stub>,
     /// What the stubs of goals get in this recording.
     goals: Vec<&'static Place>,
+    /// This recording has ids of its own, and no other one has its stubs.
+    pub(super) of_trials: bool,
     /// Machine code of calls.
     calls: FxHashMap<(Callee, Departs), usize>,
     /// Of clauses.
@@ -204,6 +215,7 @@ impl Planter {
             gates,
             stubs: FxHashMap::default(),
             goals: Vec::new(),
+            of_trials: false,
             calls: FxHashMap::default(),
             numbers: Numbers::default(),
             exchanged: false,
@@ -259,8 +271,10 @@ impl Planter {
         } = key;
         let label = self.instructions.get(op).label;
         if let Some(&known) = self.stubs.get(&key) {
-            return Some(known);
+            self.revive(known);
+            return Some(known.cell);
         }
+        let first_goal = self.goals.len();
         let place = self.place(op, roles, work);
         let (gate, glance) = match work {
             Work::Look => self.look_gate(roles),
@@ -292,8 +306,21 @@ impl Planter {
         let at = self.memory.next(emit::LONGEST)?;
         let code = emit::stub(at, &shape, self.offsets)?;
         let cell = self.memory.add(&code, op);
-        self.stubs.insert(key, cell);
+        let mut new = self.goals[first_goal..].iter().copied();
+        let goals = [new.next(), new.next()];
+        self.stubs.insert(key, Stub { cell, goals });
         Some(cell)
+    }
+
+    /// What a stub says holds again: this recording calls its goal and its clause what that one
+    /// did for which it was made.
+    fn revive(&mut self, stub: Stub) {
+        for place in stub.goals.into_iter().flatten() {
+            if place.is_stale() {
+                place.callee.store(place.work.named(), Ordering::Relaxed);
+                self.goals.push(place);
+            }
+        }
     }
 
     /// The address of what a handler gets.
@@ -309,7 +336,7 @@ impl Planter {
             _ => (id.and_then(Ready::call), id.and_then(Ready::tail)),
         };
         let place = Place {
-            callee: AtomicUsize::new(goal.map_or(1, |goal| goal.callee)),
+            callee: AtomicUsize::new(work.named()),
             call_word: call.map_or(0, Ready::word),
             tail_word: tail.map_or(0, Ready::word),
             event_length: call.map_or(0, Ready::length),
@@ -392,13 +419,14 @@ impl Planter {
     }
 
     /// What stubs of goals say holds no longer. A clause that has such a stub gets others when it
-    /// runs.
+    /// runs, or the same again.
     pub(super) fn forget_goals(&mut self) {
         for goal in self.goals.drain(..) {
             goal.callee.store(0, Ordering::Relaxed);
         }
-        self.stubs
-            .retain(|key, _| !matches!(key.work, Work::Call(_) | Work::Entry(_)));
+        if std::mem::take(&mut self.of_trials) {
+            self.stubs.retain(|_, stub| stub.goals[0].is_none());
+        }
     }
 
     /// Puts a stub into a cell, in place of the instruction or of a stub for it.

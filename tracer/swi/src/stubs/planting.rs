@@ -23,6 +23,9 @@ use crate::native::sites::{self, Given, Sites};
 use crate::native::standing::Standing;
 use crate::native::words::{WORD, word};
 
+/// How many frames below a box are looked at each time, if no other box is active.
+const DEEP: usize = 1000;
+
 impl Visit {
     /// The stub at a call names a predicate that is no longer called there, or was not there: the
     /// clause gets its stubs again.
@@ -324,17 +327,25 @@ impl Visit {
     }
 
     /// Wherever control returns to between a new box and the active one there is a stub.
+    ///
+    /// If no box is active, the frames below may be a million, as where a recording begins in the
+    /// middle of a deep recursion. They are all looked at once. After that, those that lie deep get
+    /// theirs when control has come near them.
     pub(super) fn demand(&mut self, mut frame: usize) {
         let below = self.shadow.active_frame();
-        loop {
+        let knows_deep = !self.shadow.is_active() && self.engine.knows_deep_frames;
+        for depth in 0.. {
             // SAFETY: frames of the engine's.
             let (parent, cell) = unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
             if parent == 0 || cell == 0 {
+                self.engine.knows_deep_frames = true;
                 return;
             }
             // SAFETY: where a frame returns to is code.
             if plant::is_bare(unsafe { word(cell, 0) }) {
                 self.observe(parent, cell);
+            } else if knows_deep && depth > DEEP {
+                return;
             }
             if self.offset(parent) <= below {
                 return;
