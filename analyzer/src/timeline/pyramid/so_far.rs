@@ -45,7 +45,7 @@ pub(crate) struct SlicesSoFar {
 #[derive(Debug)]
 enum Stream {
     Open(Box<OpenStream>),
-    Ended(Row),
+    Ended(Box<Row>),
     /// It was given up, or events are missing in it: boxes that are not known would have the number
     /// of a predicate that was declared meanwhile.
     Unclear,
@@ -98,7 +98,8 @@ impl SlicesSoFar {
             let stream = &trace.streams()[*at];
             if let Some(Stream::Open(open)) = self.streams.remove(&stream.id) {
                 let (end, _) = trace.end_of(stream);
-                self.streams.insert(stream.id, Stream::Ended(open.end(end)));
+                self.streams
+                    .insert(stream.id, Stream::Ended(Box::new(open.end(end))));
             }
         }
     }
@@ -175,7 +176,7 @@ impl Stream {
                     }))
                 })
             }
-            Self::Ended(row) => row.coarser().map(Self::Ended),
+            Self::Ended(row) => row.coarser().map(|row| Self::Ended(Box::new(row))),
             Self::Unclear => None,
         };
         coarser.unwrap_or(Self::Unclear)
