@@ -360,6 +360,10 @@ impl Sum {
         }
         column.cells.drain(..column.cells.len().min(first as usize));
         column.cells.truncate(many as usize);
+        // A box below the last row may have been there for no time, and those around it not at all.
+        while column.cells.last() == Some(&Cell::default()) {
+            column.cells.pop();
+        }
         column.read = !self.deeper || first.saturating_add(many) <= ROWS;
         column
     }
