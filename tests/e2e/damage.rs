@@ -157,8 +157,9 @@ impl Reference {
     }
 }
 
-/// Equal, but for times that are off by a hundred-thousandth, or one: the last block has a reading of two clocks,
-/// and without it their ratio is a little less exact. So rows may be in another order, which is that of times.
+/// Equal, but for times that are off by a hundred-thousandth, or one: the last block has a reading
+/// of two clocks, and without it their ratio is a little less exact. So rows may be in another
+/// order, which is that of times.
 fn same_figures(report: &str, reference: &str, what: &str) {
     assert_eq!(report.lines().count(), reference.lines().count(), "{what}");
     let columns: Vec<&str> = reference.lines().next().unwrap().split(',').collect();
