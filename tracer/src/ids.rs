@@ -1,8 +1,8 @@
 //! Ids that stay the same from one recording of a process to the next.
 //!
-//! Whoever has put an id into machine code, or into a table of its own, need not do so again for
-//! each recording: what is named again gets the id that it had. Each recording still says of each
-//! id what it means, before the first event that uses it.
+//! An engine that has put an id into machine code, or into a table of its own, need not do so
+//! again for each recording: what is named again gets the id that it had. Each recording still says
+//! of each id what it means, before the first event that uses it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

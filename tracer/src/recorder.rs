@@ -189,9 +189,9 @@ impl Recorder {
         &self.inner.path
     }
 
-    /// Makes a predicate known and gives its id: 0, 1, … in the order of the calls, if the recording
-    /// has ids of its own. `file` and `line` are of its first clause, 0 if the line is unknown; a
-    /// file below the program's directory is named relative to it. Long strings are cut.
+    /// Makes a predicate known and gives its id: 0, 1, … in the order of the calls, if the
+    /// recording has ids of its own. `file` and `line` are of its first clause, 0 if the line is
+    /// unknown; a file below the program's directory is named relative to it. Long strings are cut.
     #[must_use]
     pub fn predicate(
         &self,

@@ -56,19 +56,16 @@ impl Edges {
         }
     }
 
-    /// The column in which a tick lies.
-    pub(super) fn column_of(&self, tick: u64) -> u64 {
+    /// Columns that are multiples become eight times as long. The number of the column that has a
+    /// column of before.
+    pub(super) fn coarsen(&mut self, column: u64) -> u64 {
         match self {
-            Self::At(ticks) => ticks.partition_point(|begin| *begin <= tick) as u64,
-            Self::Multiples { shift, .. } => tick >> shift,
-        }
-    }
-
-    /// Columns that are multiples become eight times as long.
-    pub(super) fn coarsen(&mut self) {
-        if let Self::Multiples { shift, first } = self {
-            *shift += STEP;
-            *first >>= STEP;
+            Self::At(_) => column,
+            Self::Multiples { shift, first } => {
+                *shift += STEP;
+                *first >>= STEP;
+                column >> STEP
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) type Boxes = Vec<(OpenBox, Open)>;
 pub(super) struct Painted {
     pub(super) ticks: Range<u64>,
     pub(super) column: Column,
-    /// With what sums of columns need, if somebody wants that; without the column.
+    /// What sums of columns need beside the column, if it is painted for slices.
     slice: Option<Slice>,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Painter<'w> {
     /// A box in it is deeper than the rows that are painted.
     deeper: bool,
     done: Vec<Painted>,
-    /// Somebody wants what sums of columns need.
+    /// What sums of columns need is kept, too.
     for_slices: bool,
 }
 
@@ -224,8 +224,7 @@ impl<'w> Painter<'w> {
     /// The columns to come are each eight times as long; the one that is being painted is made
     /// longer.
     pub(super) fn coarsen(&mut self) {
-        self.edges.coarsen();
-        self.at = self.edges.column_of(self.begin);
+        self.at = self.edges.coarsen(self.at);
         self.end = self.edges.begin(self.at + 1);
     }
 

@@ -111,10 +111,9 @@ impl Row {
     /// Slices of all sizes, the smallest first, when nothing more comes. `None` if there are none.
     pub(super) fn levels(mut self) -> Option<Vec<LevelBytes>> {
         self.end_slice();
-        let (first, last) = (*self.done.keys().next()?, *self.done.keys().next_back()?);
+        let (mut first, mut last) = (*self.done.keys().next()?, *self.done.keys().next_back()?);
         let mut levels = Vec::new();
         let (mut level, mut shift) = (self.done, self.shift);
-        let (mut first, mut last) = (first, last);
         while last - first >= 1 << STEP {
             add_firsts(&mut level, shift)?;
             let above = parents(&level, shift)?;

@@ -92,8 +92,8 @@ impl SlicesSoFar {
                 Some(other) => other,
             };
             self.streams.insert(stream.id, next);
-            self.fit();
         }
+        self.fit();
         for at in ended {
             let stream = &trace.streams()[*at];
             if let Some(Stream::Open(open)) = self.streams.remove(&stream.id) {

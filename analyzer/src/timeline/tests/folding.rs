@@ -44,15 +44,7 @@ fn check(predicates: u32, at_a_time: usize, most: usize) -> (usize, usize) {
     let mut runner = TestRunner::deterministic();
     let (mut folded, mut whole) = (0, 0);
     for _ in 0..4 {
-        let choices = random::choices(20_000);
-        let choices = choices.new_tree(&mut runner).unwrap().current();
-        let limits = Limits {
-            predicates,
-            dialect: Dialect::EveryRedo,
-            gaps: false,
-            sites: false,
-        };
-        let events = random::run(&choices, limits, 1);
+        let events = by_chance(&mut runner, predicates);
         let (trace, index) = indexed(&events, predicates);
         let scope = hiding(&vec![false; predicates as usize + 1]);
         let pyramids = slices(&trace, at_a_time, most);

@@ -50,6 +50,19 @@ fn record(events: &[(Event, u64)], predicates: u32, dialect: Dialect) -> Trace {
     open(std::fs::read(&path).unwrap())
 }
 
+/// Events by chance, without gaps, of so many predicates.
+fn by_chance(runner: &mut TestRunner, predicates: u32) -> Vec<(Event, u64)> {
+    let choices = random::choices(20_000);
+    let choices = choices.new_tree(runner).unwrap().current();
+    let limits = Limits {
+        predicates,
+        dialect: Dialect::EveryRedo,
+        gaps: false,
+        sites: false,
+    };
+    random::run(&choices, limits, 1)
+}
+
 fn open(bytes: Vec<u8>) -> Trace {
     Trace::read(Mapping::from(bytes), Path::new("trace.pmt")).unwrap()
 }
@@ -221,17 +234,7 @@ fn from_checkpoints_pictures_are_the_same() {
     let mut runner = TestRunner::deterministic();
     let mut parts = 0;
     for _ in 0..4 {
-        let choices = random::choices(20_000)
-            .new_tree(&mut runner)
-            .unwrap()
-            .current();
-        let limits = Limits {
-            predicates: 4,
-            dialect: Dialect::EveryRedo,
-            gaps: false,
-            sites: false,
-        };
-        let (trace, index) = indexed(&random::run(&choices, limits, 1), 4);
+        let (trace, index) = indexed(&by_chance(&mut runner, 4), 4);
         for hidden in [&[][..], &["p0/*", "p2/*"], &["p1/*"]] {
             let blocks = Blocks::of(&trace);
             let hidden = Hide::new(hidden).mask(&trace);

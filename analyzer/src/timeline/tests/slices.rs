@@ -37,15 +37,7 @@ fn check(predicates: u32, sizes: Sizes, rounds: usize) -> (usize, u64) {
     let mut runner = TestRunner::deterministic();
     let (mut checked, mut untold) = (0, 0);
     for _ in 0..rounds {
-        let choices = random::choices(20_000);
-        let choices = choices.new_tree(&mut runner).unwrap().current();
-        let limits = Limits {
-            predicates,
-            dialect: Dialect::EveryRedo,
-            gaps: false,
-            sites: false,
-        };
-        let events = random::run(&choices, limits, 1);
+        let events = by_chance(&mut runner, predicates);
         let (trace, index) = indexed_with(&events, predicates, sizes);
         let blocks = Blocks::of(&trace);
         let scope = hiding(&vec![false; predicates as usize + 1]);

@@ -1,4 +1,4 @@
-//! What is said at the socket. One recording at a time; whoever asks for another one is told so.
+//! What is said at the socket. There is one recording at a time; a second `attach` is told so.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
