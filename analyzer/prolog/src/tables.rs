@@ -53,6 +53,10 @@ pub(crate) fn table_names([tables]: [Term; 1]) -> Answer {
 }
 
 /// `table_rows(+Trace, +Table, -Rows)`: the rows of a table, which is not `events`.
+///
+/// It is a function of its own: where all tables are written in line with what catches panics, the
+/// optimiser of LLVM 22 does not end.
+#[inline(never)]
 pub(crate) fn table_rows([trace, table, rows]: [Term; 3]) -> Answer {
     let opened = handle::get(trace)?;
     let name = text(table)?;
