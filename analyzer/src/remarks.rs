@@ -345,7 +345,7 @@ pub fn folded(analysis: &Analysis) -> Option<String> {
     };
     let kept = count(kept);
     Some(format!(
-        "events were folded into the figures, and the trace has kept the last {kept}{not_known}"
+        "events were folded into the figures, and the trace has kept {kept}{not_known}"
     ))
 }
 

@@ -178,11 +178,14 @@ impl Scan<'_> {
     }
 }
 
-/// Goes through a stream event by event, with the boxes at each.
+/// Goes through a stream event by event, with the boxes at each. Behind events that were not kept
+/// it knows the boxes again if a walk can begin there.
 #[derive(Debug, Clone)]
 pub struct Walk<'t> {
     events: Events<'t>,
     moment: Moment,
+    /// Places of the stream where walks can begin.
+    starts: &'t [Start],
 }
 
 /// An event on the way.
@@ -205,12 +208,20 @@ impl<'t> Walk<'t> {
     /// walks can begin that takes a few milliseconds at most; without them the stream is read up to
     /// there.
     #[must_use]
-    pub fn from(trace: &'t Trace, trail: Option<&Trail>, stream: &StreamInfo, number: u64) -> Self {
+    pub fn from(
+        trace: &'t Trace,
+        trail: Option<&'t Trail>,
+        stream: &StreamInfo,
+        number: u64,
+    ) -> Self {
         let mut moment = Moment::beginning(stream.dialect(), trace.unknown_predicate());
         if let Some(trail) = trail {
             moment = moment.following(Arc::clone(&trail.follow));
         }
-        let start = trail.and_then(|trail| trail.before(trace.stream_place(stream.id)?, number));
+        let place = trace.stream_place(stream.id);
+        let trail = trail.zip(place);
+        let starts = trail.map_or(&[][..], |(trail, place)| trail.starts(place));
+        let start = trail.and_then(|(trail, place)| trail.before(place, number));
         let events = match start.filter(|start| stream.blocks.contains(&start.block)) {
             Some(start) => {
                 moment.come_back(&start.kept);
@@ -218,7 +229,11 @@ impl<'t> Walk<'t> {
             }
             None => trace.events(stream),
         };
-        let mut walk = Self { events, moment };
+        let mut walk = Self {
+            events,
+            moment,
+            starts,
+        };
         while walk.events.next_number() < number {
             if walk.next().is_none() {
                 break;
@@ -244,6 +259,16 @@ impl<'t> Walk<'t> {
         self.events.next_number()
     }
 
+    /// Events are missing. The boxes behind them are known if the next one is such a place.
+    #[cold]
+    fn find_boxes(&mut self) {
+        let next = self.events.next_number();
+        let at = self.starts.binary_search_by_key(&next, |start| start.event);
+        if let Some(start) = at.ok().and_then(|at| self.starts.get(at)) {
+            self.moment.come_back(&start.kept);
+        }
+    }
+
     /// The boxes after the last event.
     #[must_use]
     pub fn moment(&self) -> &Moment {
@@ -265,12 +290,16 @@ impl Iterator for Walk<'_> {
     fn next(&mut self) -> Option<Step> {
         let timed = self.events.next()?;
         let number = self.events.number();
+        let of = self.moment.step(timed.event, number);
+        if matches!(timed.event, Event::Gap { .. }) {
+            self.find_boxes();
+        }
         Some(Step {
             number,
             event: timed.event,
             site: timed.site,
             tick: timed.tick,
-            of: self.moment.step(timed.event, number),
+            of,
         })
     }
 }

@@ -1,5 +1,5 @@
 //! Folded blocks: what is in them is in figures that another process keeps, so the recorder may
-//! write over them ([`Keep::Figures`](crate::options::Keep::Figures)).
+//! write over them ([`Keep::Figures`](crate::options::Keep::Figures)), unless they are to stay.
 //!
 //! The mark is a word in the header of a closed block, which a new block in its place has not. The
 //! process that folds stores it, and the recorder asks for it: each with a system call, so neither
@@ -11,20 +11,36 @@ use std::os::unix::fs::FileExt;
 
 use crate::format::block_offset::FOLDED;
 
-const MARK: [u8; 4] = 1u32.to_le_bytes();
+/// What becomes of a closed block whose events are in figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Fate {
+    /// The recorder may use its room.
+    Free = 1,
+    /// It stays, until it is marked otherwise.
+    Stays = 2,
+}
 
-/// Marks the closed block at `offset` of a trace: its events are in the figures, and the recorder
-/// may use its room.
+impl Fate {
+    const fn mark(self) -> [u8; 4] {
+        (self as u32).to_le_bytes()
+    }
+}
+
+/// Marks the closed block at `offset` of a trace: its events are in the figures.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn mark_folded(trace: &File, offset: u64) -> io::Result<()> {
-    trace.write_all_at(&MARK, offset + FOLDED as u64)
+pub fn mark_folded(trace: &File, offset: u64, fate: Fate) -> io::Result<()> {
+    trace.write_all_at(&fate.mark(), offset + FOLDED as u64)
 }
 
-/// Whether the block at `offset` has the mark.
-pub(crate) fn is_folded(trace: &File, offset: u64) -> bool {
-    let mut word = [0; MARK.len()];
+/// What becomes of the block at `offset`; `None` if its events are not in the figures.
+pub(crate) fn fate(trace: &File, offset: u64) -> Option<Fate> {
+    let mut word = [0; Fate::Free.mark().len()];
     let read = trace.read_exact_at(&mut word, offset + FOLDED as u64);
-    read.is_ok() && word == MARK
+    let fates = [Fate::Free, Fate::Stays].into_iter();
+    fates
+        .filter(|_| read.is_ok())
+        .find(|fate| fate.mark() == word)
 }

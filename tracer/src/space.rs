@@ -16,7 +16,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Weak};
 
 use crate::block::Block;
-use crate::fold;
+use crate::fold::{self, Fate};
 use crate::format::{BLOCK_ALIGN, FILE_HEADER_BYTES};
 use crate::options::Keep;
 use crate::segment::{self, Segment, Slot};
@@ -284,16 +284,11 @@ impl Space {
     }
 
     fn recycle(&mut self, least: u32) -> Option<Slot> {
-        let mut large = (0..)
-            .zip(&self.closed)
-            .filter(|(_, (_, size))| *size >= least);
         let at = match self.keep {
-            Keep::First | Keep::Last => large.next(),
-            Keep::Figures | Keep::FiguresBeyond(_) => large
-                .take(MOST_ASKED)
-                .find(|(_, (offset, _))| fold::is_folded(&self.file, *offset)),
-        };
-        let (at, &(offset, _)) = at?;
+            Keep::First | Keep::Last => self.closed.iter().position(|(_, size)| *size >= least),
+            Keep::Figures | Keep::FiguresBeyond(_) => self.folded(least),
+        }?;
+        let (offset, _) = *self.closed.get(at)?;
         let segment = self.segment_of(offset).ok()?;
         // A reader must not take what is left for all.
         if let Some(header) = &self.once_reused {
@@ -307,6 +302,31 @@ impl Space {
             offset,
             size,
         })
+    }
+
+    /// The oldest block of at least so many bytes whose room is free since its events were folded.
+    /// Blocks that stay become the newest ones, so that nobody asks for them again soon.
+    fn folded(&mut self, least: u32) -> Option<usize> {
+        let (mut at, mut asked) = (0, 0);
+        for _ in 0..self.closed.len() {
+            let (offset, size) = *self.closed.get(at)?;
+            if size < least {
+                at += 1;
+                continue;
+            }
+            match fold::fate(&self.file, offset) {
+                Some(Fate::Free) => return Some(at),
+                Some(Fate::Stays) => {
+                    self.closed.remove(at);
+                    self.closed.push_back((offset, size));
+                }
+                None => (at, asked) = (at + 1, asked + 1),
+            }
+            if asked == MOST_ASKED {
+                break;
+            }
+        }
+        None
     }
 
     /// The segment at `offset`, mapped again if nobody was using it.

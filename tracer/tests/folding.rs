@@ -8,7 +8,7 @@ mod reader;
 use std::fs;
 use std::path::Path;
 
-use portmortem_tracer::fold::mark_folded;
+use portmortem_tracer::fold::{Fate, mark_folded};
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BlockHeader, BlockKind, Closing, Dialect, Event, FILE_HEADER_BYTES, Header,
     Outcome, Record, StreamKind, decode_header,
@@ -49,7 +49,7 @@ fn only_folded_blocks_make_room() {
         .unwrap();
     let (folded, _) = blocks.split_at(blocks.len() / 2);
     for &(offset, _) in folded {
-        mark_folded(&file, offset).unwrap();
+        mark_folded(&file, offset, Fate::Free).unwrap();
     }
     fill(predicates[2]);
     fill(predicates[3]);
@@ -65,6 +65,55 @@ fn only_folded_blocks_make_room() {
     assert_eq!(calls_of(&end, predicates[3]), 0);
     let stream = end.stream(1);
     assert_eq!(stream.events.len() as u64 + stream.lost, 400_000);
+}
+
+/// Blocks that stay are there in the end, however many of them lie before those that are free; and
+/// one that is to be free after all makes room.
+#[test]
+fn folded_blocks_stay_until_they_are_free() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        max_size: Some(256 << 10),
+        keep: Keep::Figures,
+        ..Options::default()
+    };
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(directory.path().join("a.pmt"), &header, &options).unwrap();
+    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    let fill = || (0..100_000).for_each(|_| stream.call(predicate));
+    fill();
+    let blocks = closed_blocks(recorder.path());
+    let file = fs::File::options()
+        .write(true)
+        .open(recorder.path())
+        .unwrap();
+    let (stay, free) = blocks.split_at(blocks.len() / 2);
+    assert!(stay.len() > 16 && free.len() > 16);
+    for (blocks, fate) in [(stay, Fate::Stays), (free, Fate::Free)] {
+        for &(offset, _) in blocks {
+            mark_folded(&file, offset, fate).unwrap();
+        }
+    }
+    let is_there = |(offset, events): &(u64, u32)| {
+        let now = closed_blocks(recorder.path());
+        now.contains(&(*offset, *events))
+    };
+    fill();
+    assert!(stay.iter().all(is_there));
+    mark_folded(&file, stay[1].0, Fate::Free).unwrap();
+    fill();
+    stream.end();
+    recorder.close(Outcome::Stopped).unwrap();
+    let end = Trace::read(recorder.path());
+    let first = |at: usize| {
+        let bytes = fs::read(recorder.path()).unwrap();
+        let block = BlockHeader::parse(&bytes[stay[at].0 as usize..], end.file_id);
+        block.unwrap().first_event
+    };
+    // The first block begins with the first event, and the third with a later one of those before.
+    assert_eq!(first(0), 0);
+    assert!(first(2) < 100_000 && first(1) > 100_000, "{}", first(1));
 }
 
 /// A file grows until it has its size, and beyond it as long as nothing was folded; then folded
@@ -94,7 +143,7 @@ fn a_large_file_reuses_what_was_folded() {
     let file = fs::File::options().write(true).open(recorder.path());
     let file = file.unwrap();
     for &(offset, _) in &blocks {
-        mark_folded(&file, offset).unwrap();
+        mark_folded(&file, offset, Fate::Free).unwrap();
     }
     let before = length();
     fill();

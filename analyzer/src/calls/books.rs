@@ -38,6 +38,14 @@ pub(crate) struct BooksAtRest {
     without: Vec<(Caller, PredicateIndex)>,
 }
 
+impl BooksAtRest {
+    /// The slowest call of each predicate.
+    pub(super) fn slowest(&self) -> impl Iterator<Item = (PredicateIndex, SlowCall)> {
+        let rows = (0..).zip(&self.predicates);
+        rows.filter_map(|(of, row)| Some((of, *row.figures.slowest.first()?)))
+    }
+}
+
 #[derive(Debug, Default)]
 struct Row {
     figures: CallFigures,

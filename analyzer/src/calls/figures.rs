@@ -84,7 +84,7 @@ pub struct SlowCall {
 
 impl SlowCall {
     /// The slowest first; of equal ones the first.
-    fn order(&self) -> impl Ord + use<> {
+    pub(super) fn order(&self) -> impl Ord + use<> {
         (std::cmp::Reverse(self.ticks), self.stream, self.event)
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::books::{Begun, Books, BooksAtRest, RowId, Took};
+use super::figures::SlowCall;
 use crate::figures::Caller;
 use crate::machine::{At, Observer, OpenBox, WayOut};
 use crate::trace::{BoxKind, PredicateIndex};
@@ -84,6 +85,11 @@ impl TimerAtRest {
             engine: 0,
             on_chain: Vec::new(),
         }
+    }
+
+    /// The slowest call of each predicate so far.
+    pub(crate) fn slowest(&self) -> impl Iterator<Item = (PredicateIndex, SlowCall)> {
+        self.rows.slowest()
     }
 
     /// Goes on with books that have room for what was declared since.

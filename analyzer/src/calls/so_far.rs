@@ -8,6 +8,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::complete::ByPredicate;
+use super::figures::SlowCall;
 use super::follower::{FollowerAtRest, Frame as Followed};
 use super::pass::{Frame as Timed, TimerAtRest};
 use super::{Calls, Observed, Timing};
@@ -75,6 +76,19 @@ impl CallsSoFar {
         // Predicates may have been declared since other streams ended.
         before.make_room(timing.unknown as usize + 1);
         self.ended = before.and(Calls::observed(observed));
+    }
+
+    /// The slowest call of each predicate so far, the slowest first.
+    pub(crate) fn slowest(&self) -> Vec<SlowCall> {
+        let open = self.open.values().flat_map(|of| of.timer.slowest());
+        let ended = self.ended.predicates();
+        let ended = ended.filter_map(|(of, figures)| Some((of, *figures.slowest.first()?)));
+        let mut calls: Vec<(PredicateIndex, SlowCall)> = open.chain(ended).collect();
+        calls.sort_unstable_by_key(|(of, call)| (*of, call.order()));
+        calls.dedup_by_key(|(of, _)| *of);
+        let mut calls: Vec<SlowCall> = calls.into_iter().map(|(_, call)| call).collect();
+        calls.sort_unstable_by_key(SlowCall::order);
+        calls
     }
 
     /// The calls of all streams of a trace, if all have ended.

@@ -117,6 +117,16 @@ impl ListedCondition {
         Self::new(condition, columns, trace, sites)
     }
 
+    /// Whether a condition can be read, of a trace that is not there yet.
+    ///
+    /// # Errors
+    /// As [`Condition::parse`], and if it names a port or an outcome that is not there.
+    pub fn check(text: &str) -> Result<(), ConditionError> {
+        let (fields, columns) = fields();
+        let mut condition = Condition::parse(text, &fields)?;
+        resolve_ports(&mut condition, &columns)
+    }
+
     fn new(
         mut condition: Condition,
         columns: Vec<usize>,
@@ -124,12 +134,7 @@ impl ListedCondition {
         sites: &SiteNames,
     ) -> Result<Self, ConditionError> {
         let at = |name: &str| columns_called(&columns, name);
-        for column in at("port") {
-            condition.resolve(column, &find_port)?;
-        }
-        for column in at("outcome") {
-            condition.resolve(column, &find_outcome)?;
-        }
+        resolve_ports(&mut condition, &columns)?;
         for column in at("predicate") {
             condition.resolve(column, &|text: &str| find_predicate(trace, text))?;
         }
@@ -220,6 +225,17 @@ impl ListedCondition {
         };
         self.condition.decide(cell, id)
     }
+}
+
+/// What a condition says about ports and outcomes.
+fn resolve_ports(condition: &mut Condition, columns: &[usize]) -> Result<(), ConditionError> {
+    for column in columns_called(columns, "port") {
+        condition.resolve(column, &find_port)?;
+    }
+    for column in columns_called(columns, "outcome") {
+        condition.resolve(column, &find_outcome)?;
+    }
+    Ok(())
 }
 
 impl Wanted for ListedCondition {

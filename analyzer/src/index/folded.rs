@@ -5,16 +5,19 @@
 //! The figures are written before the blocks in them are marked. So nothing is lost if the process
 //! that folds, or the program, is killed in between: the recorder has not written over a block
 //! without a mark, and a reader goes on behind what was folded.
+//!
+//! Some blocks stay, marked so, until others are more important (`scenes.rs`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use portmortem_tracer::fold::mark_folded;
 use portmortem_tracer::format::Closing;
 
+use super::asked_scenes::AskedScenes;
 use super::bytes::{self, FOLDED};
+use super::scenes::{Scenes, Wanted};
 use super::{beside, put};
 use crate::calls::Calls;
 use crate::calls::so_far::CallsSoFar;
@@ -23,7 +26,7 @@ use crate::replay::ReplayOptions;
 use crate::replay::growing::{Growing, KeptGrowing, NewParts, Stopped};
 use crate::timeline::Pyramids;
 use crate::timeline::pyramid::{PyramidBytes, SlicesSoFar};
-use crate::trace::{StreamInfo, Trace, TraceError};
+use crate::trace::{Trace, TraceError, kept};
 use crate::walk::Trail;
 
 /// Why a recording is not folded any further.
@@ -41,6 +44,9 @@ pub enum FoldError {
     OutOfOrder,
 }
 
+/// So many scenes have room in a recording, if it is neither small nor large.
+const SCENES: u64 = 256;
+
 /// Folds the blocks of a recording while it is being written.
 #[derive(Debug)]
 pub struct Fold {
@@ -54,6 +60,9 @@ pub struct Fold {
     calls: Option<CallsSoFar>,
     /// The same.
     slices: Option<SlicesSoFar>,
+    scenes: Scenes,
+    /// Scenes of events that a user asked for.
+    asked: Option<AskedScenes>,
 }
 
 impl Fold {
@@ -78,7 +87,20 @@ impl Fold {
             growing: None,
             calls: Some(CallsSoFar::default()),
             slices: Some(SlicesSoFar::new(slices_of(limit))),
+            scenes: Scenes::new(limit),
+            asked: None,
         })
+    }
+
+    /// The same. Scenes of events stay that a condition holds for ([`ListedCondition`]).
+    ///
+    /// [`ListedCondition`]: crate::condition::ListedCondition
+    #[must_use]
+    pub fn keeping_when(self, condition: Option<&str>) -> Self {
+        Self {
+            asked: condition.map(AskedScenes::new),
+            ..self
+        }
     }
 
     /// Folds all blocks that are closed by now, if they have `least` bytes or more. How many bytes
@@ -130,7 +152,7 @@ impl Fold {
     }
 
     fn fold(&mut self, trace: &Trace, least: u64) -> Result<NewParts, FoldError> {
-        let stride = (self.limit / 64).clamp(1 << 16, 4 << 20);
+        let stride = (self.limit / SCENES).clamp(1 << 16, 1 << 20);
         let growing = &mut self.growing;
         let growing = growing.get_or_insert_with(|| Growing::new(trace, stride).surviving_loss());
         let new = growing.fold(trace, least);
@@ -153,10 +175,20 @@ impl Fold {
         // now. Other readers would be told that it was cut short.
         let slices = self.slices.take_if(|_| are_last);
         self.write(trace, slices.and_then(|slices| slices.all(trace)))?;
-        let blocks = new.parts.iter();
-        for block in blocks.flat_map(|(_, blocks)| trace.blocks(blocks.clone())) {
-            mark_folded(&self.file, block.offset)?;
-        }
+        let Some(growing) = &self.growing else {
+            return Ok(());
+        };
+        let slowest = self.calls.as_ref().map(CallsSoFar::slowest);
+        let asked = self
+            .asked
+            .as_mut()
+            .map(|asked| asked.find(trace, growing, new));
+        let wanted = Wanted {
+            slowest: slowest.unwrap_or_default(),
+            asked: asked.unwrap_or_default(),
+        };
+        self.scenes
+            .settle(trace, &self.file, growing, new, &wanted)?;
         Ok(())
     }
 
@@ -192,7 +224,7 @@ impl Beside {
         let is_there = trace.header().mode.keep_last && Fold::path_of(path).exists();
         match is_there.then(|| load(trace, path)) {
             Some(None) => Self::Useless,
-            Some(Some(_)) if events_before(trace) > 0 => Self::Figures,
+            Some(Some(_)) if kept::is_incomplete(trace) => Self::Figures,
             None | Some(Some(_)) => Self::Nothing,
         }
     }
@@ -249,7 +281,7 @@ pub fn folded(trace: &Trace, path: &Path, options: &ReplayOptions) -> Option<Fol
     };
     Some(Folded {
         profile: Profile {
-            kept_events: (events_before(trace) > 0).then(|| kept_events(trace)),
+            kept_events: kept::is_incomplete(trace).then(|| kept_events(trace)),
             ..profile
         },
         trail: Trail::new(trace, &checkpoints),
@@ -271,45 +303,5 @@ fn kept_events(trace: &Trace) -> u64 {
     headers.fold(0, |sum, header| match header.closing {
         Closing::Closed(close) => sum.saturating_add(close.events.into()),
         Closing::Open | Closing::Damaged => sum,
-    })
-}
-
-/// Where the events of a stream begin that a trace has kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeptFrom {
-    /// The stream.
-    pub stream: u32,
-    /// Number of its first event that is there.
-    pub event: u64,
-    /// Its tick, or one up to it in which nothing else happened.
-    pub tick: u64,
-}
-
-/// Where the events begin of streams whose first ones are gone, but not all.
-#[must_use]
-pub fn kept_from(trace: &Trace) -> Vec<KeptFrom> {
-    let of_stream = |stream: &StreamInfo| {
-        let first = trace.block_header(stream.blocks.clone().next()?)?;
-        (first.first_event > 0).then_some(KeptFrom {
-            stream: stream.id,
-            event: first.first_event,
-            tick: first.base_tick,
-        })
-    };
-    trace.streams().iter().filter_map(of_stream).collect()
-}
-
-/// How many events come before those that a trace has, in all streams.
-fn events_before(trace: &Trace) -> u64 {
-    let streams = trace.streams().iter();
-    streams.fold(0, |sum, stream| {
-        let first = trace.block_header(stream.blocks.start);
-        let first = first.filter(|_| !stream.blocks.is_empty());
-        let before = match (first, stream.end) {
-            (Some(header), _) => header.first_event,
-            (None, Some(end)) => end.events,
-            (None, None) => 0,
-        };
-        sum.saturating_add(before)
     })
 }

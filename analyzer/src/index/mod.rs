@@ -11,10 +11,12 @@
 //! cheap to read: streams, their events and times, and the places of checkpoints. Its figures must
 //! keep every conservation law ([`laws`]). Made-up figures that keep all that are believed.
 
+mod asked_scenes;
 mod bytes;
 mod contents;
 mod error;
 mod folded;
+mod scenes;
 pub(crate) mod so_far;
 #[cfg(test)]
 mod tests;
@@ -44,7 +46,7 @@ use crate::trace::Trace;
 use crate::walk::{STRIDE, Scan, Trail};
 use contents::{Contents, Fingerprint};
 pub use error::IndexError;
-pub use folded::{Beside, Fold, FoldError, Folded, KeptFrom, folded, kept_from};
+pub use folded::{Beside, Fold, FoldError, Folded, folded};
 
 /// The index of one trace.
 #[derive(Debug)]

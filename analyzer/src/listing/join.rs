@@ -305,9 +305,11 @@ impl Past {
         let active: Vec<OpenActivation> = active.map(|&active| self.known(active)).collect();
         let choices = piece.choices.kept.iter();
         let choices: Vec<_> = choices.map(|choice| self.site(choice.caller)).collect();
-        self.active.truncate(piece.active.left);
+        // Behind events that were not kept a piece knows more boxes than the ones before it.
+        self.active
+            .resize(piece.active.left, OpenActivation::UNKNOWN);
         self.active.extend(active);
-        self.choices.truncate(piece.choices.left);
+        self.choices.resize(piece.choices.left, None);
         self.choices.extend(choices);
         self.last_failure = piece.last_failure.or(self.last_failure);
         self.last_port = piece.last_port.or(self.last_port);

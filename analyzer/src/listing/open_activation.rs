@@ -32,6 +32,12 @@ pub(super) struct OpenActivation {
 }
 
 impl OpenActivation {
+    /// Of one that began, and whose box was called, in events that are missing.
+    pub(super) const UNKNOWN: Self = Self {
+        began: Began::Lost,
+        caller: Caller::Site(None),
+    };
+
     /// That of a box that was active when the piece began.
     pub(super) fn of_active(around: usize) -> Self {
         Self {

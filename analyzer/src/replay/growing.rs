@@ -26,6 +26,7 @@ use crate::moment::checkpoint::Checkpoint;
 use crate::reading::Found;
 use crate::scope::Scope;
 use crate::trace::{StreamEnd, StreamInfo, Trace};
+use crate::walk::Trail;
 pub(crate) use works::NewParts;
 use works::{Stretch, Works, bytes_of, closed_until};
 
@@ -175,6 +176,20 @@ impl Growing {
             survives_loss: false,
             last: Vec::new(),
         }
+    }
+
+    /// Where its streams have been cut so that walks can begin there: the stream, the event that
+    /// comes next, and the sequence of its block. In order.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (u32, u64, u64)> {
+        let taken = self.joined.checkpoints.iter();
+        taken.flat_map(Checkpoints::places)
+    }
+
+    /// Places in a trace where walks can begin.
+    pub(crate) fn trail(&self, trace: &Trace) -> Trail {
+        let taken = self.joined.checkpoints.clone();
+        let taken = taken.map_or_else(Vec::new, |taken| taken.in_trace(trace));
+        Trail::new(trace, &taken)
     }
 
     /// Whether events were lost in what was joined so far.
@@ -425,7 +440,9 @@ impl Growing {
             });
             let next = reached.map_or(0, |reached| reached.sequence);
             let until = closed_until(trace, from..stream.blocks.end, next);
+            // A block that stays, further back, says nothing of where the stream is.
             let last = (stream.blocks.start..until).next_back();
+            let last = last.filter(|&last| trace.blocks(last..until)[0].sequence + 1 >= next);
             let known = last.and_then(|last| trace.number_after(last));
             let known = known.or(reached.map(|reached| reached.number));
             let is_all = |end: StreamEnd| {

@@ -80,13 +80,9 @@ impl Checkpoints {
     pub(super) fn in_trace(mut self, trace: &Trace) -> Vec<Checkpoint> {
         self.leave_blocks_behind(trace);
         let places = self.all.into_iter().filter_map(|(id, one)| {
-            let at = trace.stream_place(id)?;
-            let stream = &trace.streams()[at];
-            let block = trace.block_from(stream, one.block);
-            let is_there = stream.blocks.contains(&block)
-                && trace.blocks(block..block + 1)[0].sequence == one.block;
-            is_there.then_some(Checkpoint {
-                stream: at as u64,
+            let (stream, block) = block_of(trace, id, one.block)?;
+            Some(Checkpoint {
+                stream: stream as u64,
                 block: block as u64,
                 ..one
             })
@@ -94,21 +90,17 @@ impl Checkpoints {
         places.collect()
     }
 
-    /// Those before the first block that a stream has left become part of the next one, or one.
+    /// Those whose block has left the trace become part of the next one of their stream.
     pub(super) fn leave_blocks_behind(&mut self, trace: &Trace) {
-        let first_of = |id: u32| {
-            let stream = &trace.streams()[trace.stream_place(id)?];
-            trace.blocks(stream.blocks.clone()).first()
-        };
         let mut gone: FxHashMap<u32, Checkpoint> = FxHashMap::default();
         let mut left = Vec::with_capacity(self.all.len());
         for (id, mut one) in std::mem::take(&mut self.all) {
             if let Some(before) = gone.remove(&id) {
                 one.change = before.change.and(&one.change);
             }
-            match first_of(id).is_none_or(|first| first.sequence > one.block) {
-                true => _ = gone.insert(id, one),
-                false => left.push((id, one)),
+            match block_of(trace, id, one.block) {
+                Some(_) => left.push((id, one)),
+                None => _ = gone.insert(id, one),
             }
         }
         // The next one of the stream is a change of it.
@@ -116,6 +108,21 @@ impl Checkpoints {
         self.bytes = left.iter().map(|(_, one)| one.change.size()).sum();
         self.all = left;
     }
+
+    /// The stream of each, the event that comes next, and the sequence of its block.
+    pub(super) fn places(&self) -> impl Iterator<Item = (u32, u64, u64)> {
+        let places = self.all.iter();
+        places.map(|(stream, one)| (*stream, one.event, one.block))
+    }
+}
+
+/// The place of a stream in a trace, and that of its block of this sequence, if it is there.
+fn block_of(trace: &Trace, stream: u32, sequence: u64) -> Option<(usize, usize)> {
+    let at = trace.stream_place(stream)?;
+    let stream = &trace.streams()[at];
+    let block = trace.block_from(stream, sequence);
+    let found = trace.blocks(block..stream.blocks.end).first()?;
+    (found.sequence == sequence).then_some((at, block))
 }
 
 impl Joined {

@@ -1,5 +1,7 @@
 //! What block headers and the checkpoints of an index tell of a stream without reading its events.
 
+use std::ops::Range;
+
 use portmortem_tracer::format::BlockHeader;
 
 use super::Stretch;
@@ -7,7 +9,7 @@ use super::column::{Cell, Column};
 use crate::moment::OpenBox;
 use crate::moment::stack::StackChange;
 use crate::trace::events::Events;
-use crate::trace::{StreamInfo, Trace};
+use crate::trace::{StreamInfo, Trace, kept};
 use crate::walk::{Start, Trail};
 
 /// Where a stream can be read from, on the time axis: a checkpoint, or the beginning of a block.
@@ -19,9 +21,13 @@ pub(super) struct Anchor {
     pub(super) tick: u64,
 }
 
-/// Where the blocks of a trace begin.
+/// Where the blocks of a trace begin, and which of its events are not there.
 #[derive(Debug)]
-pub struct Blocks(pub(super) Vec<Anchor>);
+pub struct Blocks {
+    pub(super) begins: Vec<Anchor>,
+    /// By stream: ranges of ticks in which events happened that were not kept.
+    pub(super) gone: Vec<Vec<Range<u64>>>,
+}
 
 impl Blocks {
     /// Reads the headers of all blocks of events: once for all pictures of a trace.
@@ -37,30 +43,34 @@ impl Blocks {
             })
         };
         // They were valid when the trace was opened; one that is not has changed underneath.
-        let anchors = trace.block_offsets().map(|offset| {
+        let begins = trace.block_offsets().map(|offset| {
             last = anchor(offset).unwrap_or(last);
             last
         });
-        Self(anchors.collect())
+        let streams = trace.streams().iter();
+        Self {
+            begins: begins.collect(),
+            gone: streams.map(|stream| kept::gone(trace, stream)).collect(),
+        }
     }
 
     pub(super) fn of_stream(&self, stream: &StreamInfo) -> &[Anchor] {
-        self.0.get(stream.blocks.clone()).unwrap_or_default()
+        self.begins.get(stream.blocks.clone()).unwrap_or_default()
     }
 
-    /// Events of a stream before this tick are not in the trace any more.
-    pub(super) fn kept_from(&self, stream: &StreamInfo) -> u64 {
-        match (self.of_stream(stream).first(), stream.end) {
-            (Some(first), _) if first.event > 0 => first.tick,
-            (None, Some(end)) if end.events > 0 => u64::MAX,
-            _ => 0,
-        }
+    /// Whether all events that a stream, given by its place, had between two ticks are in the
+    /// trace, and so is one where a walk to them can begin.
+    pub(super) fn has_all(&self, stream: usize, ticks: &Range<u64>) -> bool {
+        let gone = self.gone.get(stream).map_or(&[][..], Vec::as_slice);
+        // Events at the tick where a range ends may lie in it.
+        let next = gone.partition_point(|gone| gone.end < ticks.start);
+        gone.get(next).is_none_or(|gone| gone.start >= ticks.end)
     }
 
     /// The anchors of a stream where a walk can begin, in order.
     pub(super) fn anchors(&self, trail: &Trail, stream: usize) -> Vec<Anchor> {
         let anchor = |start: &Start| {
-            let block = self.0.get(start.block)?;
+            let block = self.begins.get(start.block)?;
             Some(Anchor {
                 event: start.event,
                 tick: block.tick,

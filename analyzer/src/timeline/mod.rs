@@ -206,26 +206,30 @@ impl<'t> Reader<'t> {
         {
             checkpoints::outline(self.blocks, stream, trail, window, &mut columns);
         }
-        let folded = self.folded(window);
-        columns[..folded.len()].clone_from_slice(&folded);
+        for (column, folded) in columns.iter_mut().zip(self.folded(window)) {
+            if let Some(folded) = folded {
+                *column = folded;
+            }
+        }
         self.add_blocks(window, 0, &mut columns);
         columns
     }
 
-    /// The columns whose events were folded: those up to where the trace has its first event of the
-    /// stream. What they have is a sum of slices, as far as there are some.
-    fn folded(&self, window: &Stretch) -> Vec<Column> {
+    /// The columns with events that were folded and are not there any more: what they have is a sum
+    /// of slices, as far as there are some. `None` for the other ones.
+    fn folded(&self, window: &Stretch) -> Vec<Option<Column>> {
         let Some(stream) = self.stream(window) else {
             return Vec::new();
         };
-        let kept_from = self.blocks.kept_from(stream);
         let began = stream.begin_tick().unwrap_or(0);
         let ended = stream.end.map_or(u64::MAX, |end| end.tick);
         let pyramids = self.pyramids.filter(|_| !self.scope.has_transparent());
-        let begins = (0..window.columns).take_while(|at| window.start_of(*at) < kept_from);
-        begins
+        (0..window.columns)
             .map(|at| {
                 let ticks = window.start_of(at)..window.start_of(at + 1);
+                if self.blocks.has_all(window.stream, &ticks) {
+                    return None;
+                }
                 // Nothing happens before and after the stream: so those slices count as a whole.
                 let from = if ticks.start > began { ticks.start } else { 0 };
                 let to = if ticks.end <= ended {
@@ -246,10 +250,10 @@ impl<'t> Reader<'t> {
                     }
                 }
                 let column = sum.column(window.first_row, window.rows);
-                match is_whole && column.read {
+                Some(match is_whole && column.read {
                     true => column,
                     false => column.in_part(ticks.end - ticks.start),
-                }
+                })
             })
             .collect()
     }
@@ -261,12 +265,17 @@ impl<'t> Reader<'t> {
         let Some(stream) = self.stream(window) else {
             return Some(self.empty(window));
         };
-        let mut columns = self.folded(window);
-        let first = columns.len() as u32;
-        if first < window.columns {
-            let anchors = self.anchors(window.stream);
-            let part = self.part(&anchors, window, stream, first..window.columns);
-            let mut left = most;
+        let folded = self.folded(window);
+        let anchors = self.anchors(window.stream);
+        let mut columns = Vec::with_capacity(folded.len());
+        let mut left = most;
+        for run in runs(&folded) {
+            if let Some(folded) = &folded[run.start] {
+                columns.push(folded.clone());
+                continue;
+            }
+            let of_run = run.start as u32..run.end as u32;
+            let part = self.part(&anchors, window, stream, of_run);
             columns.extend(self.paint(window, stream, &part, most, &mut || {
                 left = left.saturating_sub(1);
                 left > 0
@@ -288,8 +297,8 @@ impl<'t> Reader<'t> {
         let mut pieces = Vec::with_capacity(window.columns as usize);
         // Ticks that must be read, without those that follow on them.
         let mut unknown: Vec<Vec<u64>> = Vec::new();
-        let mut columns = self.folded(window);
-        for at in columns.len() as u32..window.columns {
+        let folded = self.folded(window);
+        for at in (0..window.columns).filter(|at| folded[*at as usize].is_none()) {
             let of_column = pyramids.pieces(window.stream, &ticks(at))?;
             for piece in &of_column {
                 let Piece::Unknown(ticks, _) = piece else {
@@ -314,9 +323,15 @@ impl<'t> Reader<'t> {
         let read =
             |edges: Vec<u64>| pyramid::read(self.trace, self.trail, stream, from(&edges), edges);
         let mut read = unknown.into_iter().flat_map(read);
-        for of_column in pieces {
+        let mut pieces = pieces.into_iter();
+        let mut columns = Vec::with_capacity(folded.len());
+        for folded in folded {
+            if let Some(folded) = folded {
+                columns.push(folded);
+                continue;
+            }
             let mut sum = Sum::default();
-            for piece in of_column {
+            for piece in pieces.next()? {
                 match piece {
                     Piece::Known(slice) => sum.add(&slice),
                     Piece::Unknown(..) => sum.add(&read.next()?),
@@ -341,9 +356,15 @@ impl<'t> Reader<'t> {
             return true;
         };
         let folded = self.folded(window);
-        let parts = self.parts(window, stream, folded.len() as u32);
-        if !folded.is_empty() {
-            sink(0, folded);
+        let mut parts = Vec::new();
+        for run in runs(&folded) {
+            match &folded[run.start] {
+                Some(folded) => sink(run.start as u32, vec![folded.clone()]),
+                None => {
+                    let of_run = run.start as u32..run.end as u32;
+                    parts.extend(self.parts(window, stream, of_run));
+                }
+            }
         }
         let events = |part: &Part| {
             let end = window.start_of(part.columns.end);
@@ -389,20 +410,19 @@ impl<'t> Reader<'t> {
             .map_or_else(Vec::new, |trail| self.blocks.anchors(trail, stream))
     }
 
-    /// Parts of about the same number of checkpoints, of the columns from one on.
-    fn parts(&self, window: &Stretch, stream: &StreamInfo, first: u32) -> Vec<Part> {
+    /// Parts of about the same number of checkpoints, of some columns.
+    fn parts(&self, window: &Stretch, stream: &StreamInfo, columns: Range<u32>) -> Vec<Part> {
         let anchors = self.anchors(window.stream);
-        let inside = anchors
-            .iter()
-            .filter(|anchor| (window.from..window.to).contains(&anchor.tick));
+        let ticks = window.start_of(columns.start)..window.start_of(columns.end);
+        let inside = anchors.iter().filter(|anchor| ticks.contains(&anchor.tick));
         let inside: Vec<&Anchor> = inside.collect();
         let many = (inside.len() / self.anchors_per_part).clamp(1, MOST_PARTS);
         let mut cuts: Vec<u32> = (1..many)
             .filter_map(|at| window.column_of(inside[at * inside.len() / many].tick))
             .collect();
-        cuts.push(window.columns);
+        cuts.push(columns.end);
         cuts.dedup();
-        let mut begin = first;
+        let mut begin = columns.start;
         let mut parts = Vec::with_capacity(cuts.len());
         for cut in cuts {
             if cut > begin {
@@ -480,4 +500,15 @@ impl<'t> Reader<'t> {
             }
         }
     }
+}
+
+/// Ranges of columns: each that was folded alone, and others together with those beside them.
+fn runs(folded: &[Option<Column>]) -> Vec<Range<usize>> {
+    let runs = folded.chunk_by(|one, next| one.is_none() && next.is_none());
+    let mut begin = 0;
+    runs.map(|run| {
+        begin += run.len();
+        begin - run.len()..begin
+    })
+    .collect()
 }

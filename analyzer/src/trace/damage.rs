@@ -111,13 +111,3 @@ pub enum DamageKind {
     #[error("the stream is announced nowhere")]
     UnknownStream,
 }
-
-impl Trace {
-    /// Whether events that are not there were not kept: so many before the event behind the one
-    /// with this number, from the beginning of its stream on. They were folded into figures, or
-    /// newer ones of a flight recorder took their room.
-    #[must_use]
-    pub fn are_not_kept(&self, events: u64, last: u64) -> bool {
-        self.header.mode.keep_last && events.checked_sub(1) == Some(last)
-    }
-}

@@ -13,6 +13,7 @@ pub mod events;
 mod for_parts;
 mod foreign;
 mod ids;
+pub mod kept;
 mod kind;
 pub mod mapping;
 pub mod names;

@@ -6,6 +6,8 @@
             pm_resume/0,
             pm_listen/0,
             pm_mark/1,                  % +Text
+            pm_keep/0,
+            pm_keep/1,                  % +Text
             pm_report/0,
             pm_report/1,                % +Options
             pm_advise/0,
@@ -392,6 +394,22 @@ pm_mark(Text) :-
     format(string(String), '~w', [Text]),
     '$mark'(String).
 pm_mark(_).
+
+%!  pm_keep is det.
+%!  pm_keep(+Text) is det.
+%
+%   As pm_mark/1 with the text =keep=, or =|keep: Text|=. Where only figures of a recording are kept
+%   and its newest events, the events around it are, too.
+
+pm_keep :-
+    pm_mark(keep).
+
+pm_keep(Text) :-
+    '$recording',
+    !,
+    format(string(String), 'keep: ~w', [Text]),
+    '$mark'(String).
+pm_keep(_).
 
 %!  pm_report is det.
 %!  pm_report(+Options) is det.

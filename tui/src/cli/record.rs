@@ -23,6 +23,8 @@ Examples:
   portmortem record --arguments 'best_cut/2' app.pl  how often are calls repeated
   portmortem record --keep all app.pl               all events, also of a trace beyond 4 GB
   portmortem record --keep figures app.pl           figures of a run of any length, in 1 GB
+  portmortem record --keep figures --keep-when 'took > 100ms and predicate = handle/2' app.pl
+                                                    and the events around slow calls of that
   portmortem record --baseline app.pl               net times that add up to an unrecorded run
   portmortem record --tests app.plt                 run its tests; then: report --tests app.pmt
 
@@ -121,6 +123,10 @@ pub(crate) struct RecordArgs {
         conflicts_with = "baseline"
     )]
     pub(crate) keep: Keep,
+    /// Keep events around those that this holds for, too, if only figures are kept of others: as
+    /// `events --where` reads it
+    #[arg(long, value_name = "CONDITION", conflicts_with = "baseline")]
+    pub(crate) keep_when: Option<String>,
     /// Fold events with a lower priority: 19 leaves all processors to programs that want them
     #[arg(long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=19))]
     pub(crate) nice: u8,

@@ -10,12 +10,13 @@ use portmortem_analyzer::export::TableWriter;
 use portmortem_analyzer::export::csv::Csv;
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::export::prolog::{Facts, Term};
-use portmortem_analyzer::index::{self, Index, kept_from};
+use portmortem_analyzer::index::{self, Index};
 use portmortem_analyzer::listing::{BoxHistory, Listing};
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::tables::{Cell, Listed, ListedRow, Row, SiteNames};
 use portmortem_analyzer::text::{count, counted, time};
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::kept::{KeptEvents, kept};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{ReplayOptions, Window};
 use serde::Serialize;
@@ -28,7 +29,7 @@ use crate::report::{Lines, history_of_box, page_width};
 /// Events that are printed on a terminal unless a user says how many.
 const PAGE: u64 = 40;
 
-/// Streams of which it is said which events are kept.
+/// Streams of which it is said which events are kept, and ranges of each.
 const MOST_KEPT: usize = 4;
 
 /// Boxes of a stack that are in files.
@@ -126,7 +127,7 @@ pub(crate) fn run(args: &EventsArgs) -> Result<ExitCode> {
             .as_ref()
             .and_then(|folded| folded.profile.kept_events)
         {
-            Some(_) => kept(&trace),
+            Some(_) => kept_events(&trace),
             None => "events were lost or damaged; `portmortem verify` says which".to_owned(),
         };
         let _ = writeln!(io::stderr(), "warning: {path}: {what}");
@@ -135,25 +136,39 @@ pub(crate) fn run(args: &EventsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Which events a trace has that were not folded.
-fn kept(trace: &Trace) -> String {
-    let late = kept_from(trace);
-    let mut streams: Vec<String> = late
-        .iter()
-        .take(MOST_KEPT)
-        .map(|kept| {
-            let since = time(trace.clock().since_start_ns(kept.tick));
-            format!(
-                "stream {} from {} ({since})",
-                kept.stream,
-                count(kept.event)
-            )
-        })
-        .collect();
-    if let Some(more) = late.len().checked_sub(MOST_KEPT).filter(|more| *more > 0) {
-        streams.push(counted(more as u64, "more stream", "more streams"));
+/// Which events a trace has of which others were folded.
+fn kept_events(trace: &Trace) -> String {
+    let streams = trace.streams().iter();
+    let kept = streams.flat_map(|stream| {
+        let kept = kept(trace, stream);
+        let is_whole = |all: &[KeptEvents]| matches!(all, [one] if one.events.start == 0);
+        if is_whole(&kept) { Vec::new() } else { kept }
+    });
+    let kept: Vec<KeptEvents> = kept.collect();
+    let at = |tick| time(trace.clock().since_start_ns(tick));
+    let of_stream = |kept: &[KeptEvents]| {
+        let ranges = kept.iter().take(MOST_KEPT).map(|kept| {
+            let from = format!("{} ({})", count(kept.events.start), at(kept.ticks.start));
+            match kept.events.end {
+                u64::MAX => format!("from {from}"),
+                end => format!("{from} to {} ({})", count(end - 1), at(kept.ticks.end)),
+            }
+        });
+        let mut ranges: Vec<String> = ranges.collect();
+        if let Some(more) = kept.len().checked_sub(MOST_KEPT).filter(|more| *more > 0) {
+            ranges.push(counted(more as u64, "more range", "more ranges"));
+        }
+        format!("stream {} {}", kept[0].stream, ranges.join(", "))
+    };
+    let streams = kept.chunk_by(|one, next| one.stream == next.stream);
+    let mut streams: Vec<&[KeptEvents]> = streams.collect();
+    let more = streams.len().saturating_sub(MOST_KEPT);
+    streams.truncate(MOST_KEPT);
+    let mut texts: Vec<String> = streams.into_iter().map(of_stream).collect();
+    if more > 0 {
+        texts.push(counted(more as u64, "more stream", "more streams"));
     }
-    let of = streams.join(", ");
+    let of = texts.join("; ");
     format!("events were folded into figures, which are of the whole run; kept are: {of}")
 }
 

@@ -29,7 +29,7 @@ const PORTION: u64 = 16;
 const BEGINNING: u64 = 4;
 
 /// What is folded, and when.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Plan {
     /// The process that writes the trace.
     process: u32,
@@ -41,6 +41,8 @@ struct Plan {
     may_stay_whole: bool,
     /// By how much its priority is lower.
     nice: u8,
+    /// Around which events others stay.
+    keep_when: Option<String>,
 }
 
 impl Plan {
@@ -74,6 +76,7 @@ impl Folding {
             from,
             may_stay_whole,
             nice: args.nice,
+            keep_when: args.keep_when.clone(),
         };
         Some(Self::begin(path, plan))
     }
@@ -81,7 +84,7 @@ impl Folding {
     fn begin(path: &Path, plan: Plan) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let (stop, path) = (Arc::clone(&is_over), path.to_owned());
-        let thread = thread::spawn(move || fold(&path, plan, &stop));
+        let thread = thread::spawn(move || fold(&path, &plan, &stop));
         Self { is_over, thread }
     }
 
@@ -94,7 +97,7 @@ impl Folding {
     }
 }
 
-fn fold(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<()> {
+fn fold(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<()> {
     let Some(mut fold) = first(path, plan, is_over)? else {
         return Ok(());
     };
@@ -131,7 +134,7 @@ fn fold(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<()> {
 }
 
 /// Waits until there is enough to be folded. `None`: the program ended before.
-fn first(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<Option<Fold>> {
+fn first(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<Option<Fold>> {
     loop {
         let over = is_over.load(Ordering::Acquire);
         // What is there may be of an earlier recording.
@@ -140,7 +143,10 @@ fn first(path: &Path, plan: Plan, is_over: &AtomicBool) -> Result<Option<Fold>> 
             || Trace::open(path).is_ok_and(|trace| trace.header().process == plan.process);
         match is_enough() && is_ours() {
             true if over && plan.may_stay_whole => return Ok(None),
-            true => return Ok(Some(Fold::begin(path, plan.limit)?)),
+            true => {
+                let fold = Fold::begin(path, plan.limit)?;
+                return Ok(Some(fold.keeping_when(plan.keep_when.as_deref())));
+            }
             false if over => return Ok(None),
             false => thread::park_timeout(MOMENT),
         }

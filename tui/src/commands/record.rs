@@ -9,7 +9,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use portmortem_analyzer::condition::ListedCondition;
 use portmortem_analyzer::index::Fold;
+use portmortem_analyzer::tables::SiteNames;
 use portmortem_analyzer::text::{self, counted, shell_word, time};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
@@ -66,6 +68,12 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
         );
     }
     let args = &args.decided(&output);
+    if let Some(condition) = &args.keep_when {
+        if !matches!(args.keep, Keep::Figures(_) | Keep::Auto(_)) {
+            bail!("--keep-when says which events stay where others are folded: it needs --keep figures");
+        }
+        ListedCondition::check(condition).context("--keep-when")?;
+    }
     let (mut line, line_of_program) = watcher::line()?;
     let engine = Engine::new(args, &start, &output, Some(line_of_program.descriptor()))?;
     // It becomes the program.
@@ -197,6 +205,12 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
         &args.keep_arguments,
         &args.keep_values,
     );
+    if let Some(condition) = &args.keep_when
+        && trace.header().mode.keep_last
+        && let Err(error) = ListedCondition::parse(condition, &trace, &SiteNames::of(&trace))
+    {
+        say(&format!("no events were kept by --keep-when: {error}"));
+    }
     if stderr.is_terminal() && !args.quiet {
         let next = if args.tests {
             "report --tests"

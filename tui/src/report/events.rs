@@ -52,7 +52,7 @@ impl<'t> Lines<'t> {
             "",
         );
         let why = match (row.port, row.count) {
-            ("gap", Some(lost)) if self.trace.are_not_kept(lost, row.seq) => {
+            ("gap", Some(lost)) if self.trace.are_not_kept(row.stream, row.seq) => {
                 format!("{} before are not kept", counted(lost, "event", "events"))
             }
             _ => why(&row),

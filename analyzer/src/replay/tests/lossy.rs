@@ -6,7 +6,7 @@ use std::fs::File;
 use std::ops::Range;
 
 use portmortem_tracer::Options;
-use portmortem_tracer::fold::mark_folded;
+use portmortem_tracer::fold::{Fate, mark_folded};
 use portmortem_tracer::format::Event;
 use proptest::prelude::*;
 
@@ -114,7 +114,7 @@ impl<'s> Folding<'s> {
             let predicates = self.recording.script.hidden.len() as u32;
             self.kept[at].read(&now, &now.streams()[at], blocks.clone(), predicates);
             for block in now.blocks(blocks) {
-                mark_folded(&file, block.offset).unwrap();
+                mark_folded(&file, block.offset, Fate::Free).unwrap();
             }
         }
     }

@@ -5,8 +5,8 @@ use portmortem_tracer::Keep;
 use super::slices::assert_sum;
 use super::*;
 use crate::index::{self, Fold};
-use crate::timeline::checkpoints::Anchor;
 use crate::timeline::pyramid::SlicesSoFar;
+use crate::trace::kept::kept;
 
 /// The first size of slices, in ticks as a power of two.
 const SHIFT: u32 = 6;
@@ -23,24 +23,26 @@ fn slices(trace: &Trace, at_a_time: usize, most: usize) -> Pyramids {
     Pyramids::of_index(slices.all(trace).unwrap(), trace).unwrap()
 }
 
-/// The blocks of a trace whose first `gone` were written over.
-fn without_first(trace: &Trace, gone: usize) -> (Blocks, u64) {
-    let Blocks(mut blocks) = Blocks::of(trace);
-    let first = blocks[gone];
-    for block in &mut blocks[..gone] {
-        *block = Anchor {
-            event: first.event.max(1),
-            ..first
-        };
-    }
-    let stream = &trace.streams()[0];
-    let blocks = Blocks(blocks);
-    let kept_from = blocks.kept_from(stream);
-    (blocks, kept_from)
+/// The blocks of a trace of which these, by their place in its stream, were written over; and in
+/// which ticks their events are.
+fn without(trace: &Trace, gone: Range<usize>) -> (Blocks, Range<u64>) {
+    let blocks = Blocks::of(trace);
+    let begin = if gone.start == 0 {
+        0
+    } else {
+        blocks.begins[gone.start].tick
+    };
+    let ticks = begin..blocks.begins[gone.end].tick;
+    let blocks = Blocks {
+        gone: vec![vec![ticks.clone()]],
+        ..blocks
+    };
+    (blocks, ticks)
 }
 
 /// How many columns were compared of which no event was read, and how many of them were whole.
-fn check(predicates: u32, at_a_time: usize, most: usize) -> (usize, usize) {
+/// `is_kept`: the first third of all blocks is there.
+fn check(predicates: u32, at_a_time: usize, most: usize, is_kept: bool) -> (usize, usize) {
     let mut runner = TestRunner::deterministic();
     let (mut folded, mut whole) = (0, 0);
     for _ in 0..4 {
@@ -49,7 +51,8 @@ fn check(predicates: u32, at_a_time: usize, most: usize) -> (usize, usize) {
         let scope = hiding(&vec![false; predicates as usize + 1]);
         let pyramids = slices(&trace, at_a_time, most);
         let many = trace.streams()[0].blocks.len();
-        let (blocks, kept_from) = without_first(&trace, many * 2 / 3);
+        let first = if is_kept { many / 3 } else { 0 };
+        let (blocks, gone) = without(&trace, first..many * 2 / 3);
         let reader = Reader::new(&trace, &blocks, Some(index.trail()), &scope);
         let reader = reader.with_slices(Some(&pyramids));
         let story = brute::tell(&trace, &reader.scope.hidden, 0);
@@ -65,7 +68,8 @@ fn check(predicates: u32, at_a_time: usize, most: usize) -> (usize, usize) {
             let read = Some(read_all(&reader, &window));
             for columns in [summed, at_once, read].into_iter().flatten() {
                 for (at, (column, expected)) in (0..).zip(columns.iter().zip(&expected)) {
-                    let is_gone = window.start_of(at) < kept_from;
+                    let ticks = window.start_of(at)..window.start_of(at + 1);
+                    let is_gone = ticks.start <= gone.end && ticks.end > gone.start;
                     assert!(column.is_done() && (column.read || is_gone), "column {at}");
                     if column.read {
                         assert_sum(std::slice::from_ref(column), std::slice::from_ref(expected));
@@ -86,16 +90,16 @@ fn check(predicates: u32, at_a_time: usize, most: usize) -> (usize, usize) {
 
 #[test]
 fn slices_of_folded_blocks_are_what_all_events_say() {
-    for at_a_time in [1, 3, 1000] {
-        let (folded, whole) = check(4, at_a_time, usize::MAX);
-        assert!(whole > 200 && whole < folded, "{whole} of {folded}");
+    for (at_a_time, is_kept) in [(1, false), (3, true), (1000, false), (1000, true)] {
+        let (folded, whole) = check(4, at_a_time, usize::MAX, is_kept);
+        assert!(whole > 100 && whole < folded, "{whole} of {folded}");
     }
 }
 
 #[test]
 fn slices_become_larger_where_there_is_no_room() {
-    let (_, all) = check(4, 2, usize::MAX);
-    let (_, few) = check(4, 2, 20_000);
+    let (_, all) = check(4, 2, usize::MAX, false);
+    let (_, few) = check(4, 2, 20_000, false);
     assert!(few < all && few > 50, "{few} of {all}");
 }
 
@@ -111,14 +115,14 @@ fn in_turn(look: impl Fn(&Reader, &brute::Story, u64), hidden: &[bool]) {
     }));
     let (trace, index) = indexed(&events, 3);
     let pyramids = slices(&trace, 2, usize::MAX);
-    let Blocks(blocks) = Blocks::of(&trace);
-    let early = blocks.partition_point(|block| block.event < 20_000);
-    let (blocks, kept_from) = without_first(&trace, early.min(blocks.len() - 1));
+    let begins = Blocks::of(&trace).begins;
+    let early = begins.partition_point(|block| block.event < 20_000);
+    let (blocks, gone) = without(&trace, 0..early.min(begins.len() - 1));
     let scope = hiding(hidden);
     let reader = Reader::new(&trace, &blocks, Some(index.trail()), &scope);
     let reader = reader.with_slices(Some(&pyramids));
     let story = brute::tell(&trace, &reader.scope.hidden, 0);
-    look(&reader, &story, kept_from);
+    look(&reader, &story, gone.end);
 }
 
 /// Between two slices' ends a box is known that is there in all of the slice.
@@ -151,7 +155,7 @@ fn nothing_is_guessed_where_predicates_are_hidden() {
         let window = window(&story.ticks(), 40);
         let (mut gone, mut kept) = (0, 0);
         for (at, column) in (0..).zip(read_all(reader, &window)) {
-            assert_eq!(column.read, window.start_of(at) >= kept_from);
+            assert_eq!(column.read, window.start_of(at) > kept_from);
             match column.read {
                 true => kept += 1,
                 false => gone += usize::from(column.cell(0).is_none()),
@@ -200,9 +204,10 @@ fn the_picture_of_a_folded_recording_has_all_events() {
     fold.finish().unwrap();
     let trace = Trace::open(&path).unwrap();
     let folded = index::folded(&trace, &path, &ReplayOptions::default()).unwrap();
-    let kept = index::kept_from(&trace);
+    let kept = kept(&trace, &trace.streams()[0]);
+    let newest = kept.last().unwrap();
     assert!(
-        trace.size() <= limit && kept[0].event > written / 2,
+        trace.size() <= limit && newest.events.start > written / 2,
         "{kept:?}"
     );
     let blocks = Blocks::of(&trace);

@@ -145,6 +145,13 @@ impl Reader {
         of.is_some_and(|of| self.analysis.leaves_out(of)) && !is_of_recording(step.event)
     }
 
+    /// Whether a gap stands for events that were not kept.
+    pub(in crate::screens) fn is_not_kept(&self, gap: &Step) -> bool {
+        let trace = &self.analysis.trace;
+        let stream = self.info();
+        stream.is_some_and(|stream| trace.are_not_kept(stream.id, gap.number))
+    }
+
     /// An event as a row of the table `events`.
     pub(in crate::screens) fn row(&self, step: &Step) -> Option<EventRow<'_>> {
         let Analysis { trace, name, .. } = &**self.analysis;

@@ -83,7 +83,7 @@ fn about(reader: &Reader, step: &Step) -> String {
                 _ => format!("{boxes}, in {name}"),
             }
         }
-        Event::Gap { lost } if reader.analysis.trace.are_not_kept(lost, step.number) => {
+        Event::Gap { lost } if reader.is_not_kept(step) => {
             format!("{} before are not kept", counted(lost, "event", "events"))
         }
         Event::Gap { lost: 0 } => "events were lost, unknown how many".to_owned(),
