@@ -338,3 +338,107 @@ fn figures_go_on_where_events_were_lost() {
     let works = named(&rows, "work/0")["calls"].as_u64().unwrap();
     assert!((8..60).contains(&works), "{works}");
 }
+
+/// Moments of the beginning of a long run: a slow call, a mark, what a condition holds for, and an
+/// exception that ends a thread.
+const MOMENTS: &str = "
+:- use_module(library(portmortem)).
+:- initialization(main, main).
+main :-
+    begin,
+    forall(between(1, 4, I), ( rare(I), rounds ) ),
+    forall(between(1, 12, _), rounds),
+    write(done), nl.
+rounds :-
+    File = 'few.pmt.figures',
+    stamp(File, Stamp), forall(between(1, 3, _), work), await(File, Stamp, 0).
+begin :-
+    work, slow, pm_keep(here), pm_mark(there),
+    thread_create(boom, Id), thread_join(Id, _).
+slow :- numlist(1, 150, L), nrev(L, _), true.
+boom :- once(rare(0)), throw(oops).
+rare(_).
+";
+
+/// The events around them are there in the end, with the boxes around these.
+#[test]
+fn events_stay_that_somebody_will_look_at() {
+    let sandbox = Sandbox::new();
+    let (_, rest) = ROUNDS.split_once("work :-").unwrap();
+    fs::write(
+        sandbox.path("rounds.pl"),
+        format!("{MOMENTS}\nwork :-{rest}"),
+    )
+    .unwrap();
+    let record = ["record", "--keep", "figures=4M", "-o", "few.pmt"];
+    let asked = ["--keep-when", "predicate = rare/1", "rounds.pl"];
+    let recorded = sandbox.portmortem(record.iter().chain(&asked));
+    recorded.exits(0).prints("done\n");
+    let size = fs::metadata(sandbox.path("few.pmt")).unwrap().len();
+    assert!(size <= (4 << 20) + (64 << 10), "{size}");
+    let events = |condition: &str| -> Vec<Value> {
+        let words = [
+            "events", "few.pmt", "--format", "json", "--stack", "--where",
+        ];
+        let events = sandbox.portmortem(words.iter().chain(&[condition]));
+        let lines = events.exits(3).says("kept are: stream 1 0 (");
+        lines
+            .out()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    let slow = events("predicate = slow/0 and port = call");
+    assert_eq!(slow.len(), 1, "{slow:?}");
+    let names = |event: &Value| -> Vec<String> {
+        let stack = event["stack"].as_array().unwrap().iter();
+        stack
+            .map(|boxed| boxed["predicate"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names(&slow[0])[..3], ["slow/0", "begin/0", "main/0"]);
+    let marks = events("port = mark");
+    let texts = marks.iter().map(|event| event["text"].as_str().unwrap());
+    assert_eq!(texts.collect::<Vec<_>>(), ["keep: here", "there"]);
+    let rare = events("predicate = rare/1 and port = call");
+    assert_eq!(rare.len(), 5, "{rare:?}");
+    let thrown = events("predicate = boom/0 and port = exception");
+    assert_eq!(thrown.len(), 1, "{thrown:?}");
+    // The middle of the run is gone, and no event was lost.
+    sandbox
+        .portmortem(["verify", "few.pmt"])
+        .succeeds()
+        .shows("no damage, nothing lost");
+    let rows = predicates(&sandbox, "few.pmt", "predicate,calls");
+    assert_eq!(named(&rows, "work/0")["calls"], 1 + 16 * 3);
+    let works = events("predicate = work/0 and port = call");
+    assert!(works.len() < 30, "{}", works.len());
+}
+
+/// A condition that cannot be read is refused before the program runs; one whose predicate never
+/// comes is told of at the end; and without folding there is nothing to keep.
+#[test]
+fn conditions_of_what_stays_are_checked() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.path("rounds.pl"), ROUNDS).unwrap();
+    let record = |keep: &str, condition: &str| {
+        let words = [
+            "record",
+            "--force",
+            "--keep",
+            keep,
+            "--keep-when",
+            condition,
+        ];
+        let program = ["-o", "few.pmt", "rounds.pl", "few.pmt.figures", "9", "true"];
+        sandbox.portmortem(words.iter().chain(&program))
+    };
+    record("figures=4M", "took >").refuses("--keep-when");
+    record("figures=4M", "port = cal").refuses("port");
+    record("all", "port = call").refuses("it needs --keep figures");
+    record("figures=4M", "predicate = nobody/7")
+        .exits(0)
+        .prints("done\n")
+        .says("no events were kept by --keep-when")
+        .says("nobody/7");
+}

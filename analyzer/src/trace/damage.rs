@@ -6,8 +6,6 @@
 
 use portmortem_tracer::format::{EventError, WireError};
 
-use super::Trace;
-
 /// One damaged place of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {

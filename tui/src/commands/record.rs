@@ -70,7 +70,9 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     let args = &args.decided(&output);
     if let Some(condition) = &args.keep_when {
         if !matches!(args.keep, Keep::Figures(_) | Keep::Auto(_)) {
-            bail!("--keep-when says which events stay where others are folded: it needs --keep figures");
+            bail!(
+                "--keep-when says which events stay where others are folded: it needs --keep figures"
+            );
         }
         ListedCondition::check(condition).context("--keep-when")?;
     }

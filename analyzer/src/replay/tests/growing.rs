@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use tempfile::TempDir;
 
 use super::files::{declare_one, recorder, trace};
+use super::kept::told_as_in;
 use super::parallel::long;
 use super::{Script, then_fails};
 use crate::calls::Calls;
@@ -251,13 +252,15 @@ proptest! {
         check(&mut growing, &recording.close())?;
     }
 
-    /// Blocks that were folded are gone, all or the oldest ones, and the figures are those of all
-    /// events.
+    /// Blocks that were folded are gone, all, the oldest or any, and the figures are those of all
+    /// events. What is told of the other events is what the whole trace tells, as far as anything
+    /// is.
     #[test]
     fn nobody_misses_blocks_that_were_folded(
         script in long(),
         steps in prop::collection::vec((any::<prop::sample::Index>(), 1..900usize), 1..12),
         gone in prop_oneof![Just(1.0), 0.0..1.0],
+        stay in prop_oneof![Just(vec![false]), prop::collection::vec(any::<bool>(), 1..9)],
         stride in prop_oneof![Just(1), Just(3000)],
         is_over: bool,
     ) {
@@ -284,7 +287,8 @@ proptest! {
             prop_assert_eq!(&calls.all(&whole).unwrap().without_bins(), &Calls::of(&whole, &scope).without_bins());
         }
         let gone = (folded.len() as f64 * gone) as usize;
-        for (offset, size) in &folded[..gone] {
+        let stay = stay.iter().cycle();
+        for ((offset, size), _) in folded[..gone].iter().zip(stay).filter(|(_, stay)| !**stay) {
             bytes[*offset..offset + size].fill(0);
         }
         let rest = trace(bytes);
@@ -300,6 +304,7 @@ proptest! {
                 prop_assert_eq!(boxes(near.moment()), boxes(far.moment()));
             }
         }
+        told_as_in(&whole, &rest, &trail)?;
     }
 
     /// Events were lost after what was folded: its figures stay, and the rest is said to be lost.

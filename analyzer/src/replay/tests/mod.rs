@@ -10,6 +10,7 @@ mod damaged;
 mod files;
 mod growing;
 mod indexes;
+mod kept;
 mod lossy;
 mod naive;
 mod net;
