@@ -6,6 +6,9 @@
 //! then those in which the slowest calls of predicates begin. Of the first two kinds the newest
 //! stay, and of the last the slowest.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
