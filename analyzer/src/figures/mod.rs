@@ -1,6 +1,6 @@
 //! The figures of a profile: plain rows, as the replay leaves them. Times are integer ticks.
 //!
-//! Definitions: `ARCHITECTURE.md`, "Figures"; Debray 1988, sections 3.2 and 3.3; SWI-Prolog manual
+//! Definitions: `ARCHITECTURE.md`, "Words"; Debray 1988, sections 3.2 and 3.3; SWI-Prolog manual
 //! 4.41.2.
 //!
 //! All of it counts *logical* boxes: a last call whose caller's frame is gone has a box like any
