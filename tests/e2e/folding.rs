@@ -235,7 +235,7 @@ fn a_recording_that_becomes_large_is_folded() {
     large
         .exits(0)
         .prints("done\n")
-        .says("only the newest events are here")
+        .says("the newest events are here")
         .says("with --keep all the trace has all events");
     let [all, few] = ["all.pmt", "few.pmt"].map(|trace| {
         sandbox.portmortem(["report", trace]).succeeds();

@@ -117,3 +117,36 @@ fn all_clauses_that_call_something_have_sites() {
         assert!(without.is_empty(), "{name}: {without:?}");
     }
 }
+
+/// The calls of `q/0` and `r/0` in a program that calls nothing else from those lines.
+fn lines_of_calls(program: &str) -> BTreeMap<String, usize> {
+    let sandbox = Sandbox::new();
+    let profiled = sandbox.record("run", program, &[]);
+    assert!(profiled.events() > 0);
+    let events = sandbox.portmortem(["events", "run.pmt", "--format", "csv"]);
+    let events = events.succeeds().out();
+    let mut reader = csv::Reader::from_reader(events.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let names = ["port", "predicate", "line"];
+    let columns = names.map(|name| headers.iter().position(|header| header == name).unwrap());
+    let mut lines = BTreeMap::new();
+    for record in reader.records().map(Result::unwrap) {
+        let [port, predicate, line] = columns.map(|at| &record[at]);
+        if ["call", "tail"].contains(&port) && ["q/0", "r/0"].contains(&predicate) {
+            *lines.entry(format!("{predicate}:{line}")).or_default() += 1;
+        }
+    }
+    lines
+}
+
+/// Nothing comes before the goal, so its stub is met before the body has any.
+#[test]
+fn a_body_that_call_makes_may_begin_with_a_goal() {
+    let program = ":- initialization(main, main).\n\
+                   q. r.\n\
+                   main :- forall(between(1, 3, _), call((\n\
+                   q,\n\
+                   r))).\n";
+    let expected = BTreeMap::from([("q/0:4".to_owned(), 3), ("r/0:5".to_owned(), 3)]);
+    assert_eq!(lines_of_calls(program), expected);
+}

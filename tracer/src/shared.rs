@@ -211,8 +211,8 @@ impl Shared {
         let is_large = matches!(self.space.keep(), Keep::FiguresBeyond(_));
         if is_large && self.space.has_reused() && !self.folding_noted {
             self.folding_noted = true;
-            let text = "the recording became large: only the newest events are here; those before are figures, in the file beside it \
-                        whose name ends in .figures"
+            let text = "the recording became large: the newest events are here, and those around slow calls and marks; figures of \
+                        all events are in the file beside it whose name ends in .figures"
                 .to_owned();
             self.append(&Record::Note { text });
         }

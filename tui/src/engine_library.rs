@@ -95,6 +95,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         "portmortem_report.pl",
         include_str!("../../tracer/swi/prolog/portmortem_report.pl"),
     ),
+    (
+        "portmortem_settings.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_settings.pl"),
+    ),
     ("portmortem_start.pl", START),
     (
         "portmortem_stubs.pl",

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod damage;
 mod declared;
 mod directory;
+mod ends;
 pub mod events;
 mod for_parts;
 mod foreign;
@@ -24,8 +25,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
-    Baseline, BlockHeader, Closing, Cost, FILE_HEADER_BYTES, Fit, Header, HeaderError,
-    NEWEST_VERSION, Outcome, PortCosts, Technique, Trials, decode_header, is_part, packed_from,
+    Baseline, BlockHeader, Cost, FILE_HEADER_BYTES, Fit, Header, HeaderError, NEWEST_VERSION,
+    Outcome, PortCosts, Technique, Trials, decode_header, is_part, packed_from,
 };
 use rayon::prelude::*;
 
@@ -547,44 +548,8 @@ impl Trace {
         BlockHeader::parse(bytes, self.file_id).ok()
     }
 
-    /// How many events the thread of a stream of this trace did after the end of the recording, at
-    /// least: they count as lost, and as [`crate::figures::StreamFigures::lost_events`], too.
-    #[must_use]
-    pub fn events_after_end(&self, stream: &StreamInfo) -> u64 {
-        let last = stream.blocks.clone().next_back();
-        let header = last.and_then(|block| self.block_header(block));
-        header.map_or(0, |header| header.after_end)
-    }
-
     pub(crate) fn blocks(&self, range: Range<usize>) -> &[Block] {
         &self.blocks[range]
-    }
-
-    /// When a stream ends and how many events it has, lost ones included, as far as the trace says.
-    pub(crate) fn end_of(&self, stream: &StreamInfo) -> (u64, u64) {
-        if let Some(end) = stream.end {
-            return (end.tick, end.events);
-        }
-        let last = stream.blocks.clone().next_back();
-        let Some((last, header)) = last.and_then(|last| Some((last, self.block_header(last)?)))
-        else {
-            return (0, 0);
-        };
-        match (header.closing, self.number_after(last)) {
-            (Closing::Closed(close), Some(events)) => {
-                (close.last_tick, events.saturating_add(header.dropped))
-            }
-            _ => (header.base_tick, header.first_event),
-        }
-    }
-
-    /// The number of the event after those of a block, if it is closed.
-    pub(crate) fn number_after(&self, block: usize) -> Option<u64> {
-        let header = self.block_header(block)?;
-        match header.closing {
-            Closing::Closed(close) => Some(header.first_event.saturating_add(close.events.into())),
-            Closing::Open | Closing::Damaged => None,
-        }
     }
 
     /// The first block of a stream that has this sequence or a later one: its place in the order of

@@ -151,12 +151,12 @@ need_engine_library :-
     throw(error(portmortem_error(Text), _)).
 need_engine_library.
 
-:- use_module(portmortem_terms, [name_arguments/3]).
 :- use_module(portmortem_engine, [exit/3, as_own/1, load_own/1]).
 :- use_module(portmortem_declared).
 :- use_module(portmortem_calibrate).
 :- use_module(portmortem_listen).
 :- use_module(portmortem_report).
+:- use_module(portmortem_settings).
 :- use_module(portmortem_start).
 :- use_module(portmortem_stubs).
 
@@ -244,47 +244,6 @@ start_recorder(ports, Options) :-
 
 ports_are_loaded :-
     module_property(portmortem_wrap, file(_)).
-
-command_settings(Options, Default, Settings) :-
-    (   memberchk(command(Command), Options)
-    ->  true
-    ;   Command = Default
-    ),
-    findall(Setting,
-            ( '$member'(Word, Command), setting(command, Word, Setting) ),
-            Settings).
-
-settings(Options, Settings) :-
-    findall(Setting,
-            ( '$member'(Option, Options), option_setting(Option, Setting) ),
-            Settings).
-
-option_setting(Option, Setting) :-
-    name_arguments(Option, Key, [Value]),
-    foreign_option(Key),
-    (   is_list(Value)
-    ->  '$member'(One, Value)
-    ;   One = Value
-    ),
-    setting(Key, One, Setting).
-
-foreign_option(directory).
-foreign_option(force).
-foreign_option(include).
-foreign_option(exclude).
-foreign_option(arguments).
-foreign_option(values).
-foreign_option(byrd).
-foreign_option(symbolic).
-foreign_option(clauses).
-foreign_option(goal_ports).
-foreign_option(tail).
-foreign_option(max_size).
-foreign_option(keep).
-foreign_option(figures_beyond).
-
-setting(Key, Value, Setting) :-
-    format(string(Setting), '~w=~w', [Key, Value]).
 
 %!  boot(+File, +Options) is det.
 %

@@ -246,6 +246,7 @@ own_module(portmortem_symbolic).
 own_module(portmortem_calibrate).
 own_module(portmortem_trials).
 own_module(portmortem_report).
+own_module(portmortem_settings).
 own_module(portmortem_start).
 own_module(portmortem_stubs).
 own_module(portmortem_arguments).

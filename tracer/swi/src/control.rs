@@ -56,7 +56,8 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
             .unwrap_or_default()
             .to_string_lossy();
         recorder.note(&format!(
-            "only the newest events are here; those before are figures, in {name}.figures"
+            "the newest events are here, and those around slow calls and marks; figures of all events are \
+             in {name}.figures"
         ));
     }
     if request.symbolic {

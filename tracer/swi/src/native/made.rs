@@ -6,18 +6,34 @@
 
 use rustc_hash::FxHashMap;
 
+use super::place::Goal;
 use super::words::Cell;
 
 /// More bodies are not remembered at once.
-pub(crate) const MOST: usize = 1 << 12;
+const MOST: usize = 1 << 12;
 
-/// What stands in the cells of a body after stubs were put there: the numbers of cells, and what
-/// they have.
-pub(crate) type Cells = Box<[(usize, Cell)]>;
+/// What a body is after stubs were put there.
+#[derive(Debug)]
+pub(crate) struct Body {
+    /// The numbers of cells, and what stands there.
+    pub(crate) cells: Box<[(usize, Cell)]>,
+    /// The goal that the body begins with: nothing comes before it.
+    pub(crate) first: Option<Goal>,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Made {
-    pub(crate) cells: FxHashMap<Box<[usize]>, Cells>,
+    pub(crate) bodies: FxHashMap<Box<[usize]>, Body>,
     /// The outline that is looked for.
     pub(crate) outline: Vec<usize>,
+}
+
+impl Made {
+    /// Remembers the body that has the outline which is looked for.
+    pub(crate) fn keep(&mut self, body: Body) {
+        if self.bodies.len() >= MOST {
+            self.bodies.clear();
+        }
+        self.bodies.insert(self.outline.as_slice().into(), body);
+    }
 }

@@ -540,14 +540,16 @@ impl Visit {
         let at = self.offset(frame);
         let goals = self.shadow.take_expected(at, returns_to) == Expected::Goal
             || self.has_goals(frame, &code);
-        self.plant_made(&code, goals);
+        let named = self.plant_made(&code, goals, cell);
         if goals {
             // The body has no box of its own: what is older than its boxes is watched from here,
             // and so are the clauses that it returns to.
             self.watch_newest();
             self.demand(frame);
         }
-        if goals && let Some(goal) = self.goal(code.definition, place.kind, cell).recorded() {
+        // A body may begin with a goal.
+        let mut plain = || self.goal(code.definition, place.kind, cell).recorded();
+        if goals && let Some(goal) = named.or_else(&mut plain) {
             self.call(place, cell, goal);
         }
     }

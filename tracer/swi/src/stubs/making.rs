@@ -5,44 +5,41 @@ use super::plant::{self, Planter};
 use super::view::Code;
 use crate::native::identity::{Identity, identity};
 use crate::native::instructions::Kind;
-use crate::native::made;
+use crate::native::made::Body;
+use crate::native::place::Goal;
+use crate::native::plan::Plan;
 use crate::native::predicates;
 use crate::native::words::{Cell, WORD, store, word};
 
 impl Visit {
     /// Gives a body that `call/1` has made its stubs. `goals` tells whether its goals get boxes.
-    pub(super) fn plant_made(&mut self, code: &Code, goals: bool) {
+    /// The goal at a cell of it, if one is called there.
+    pub(super) fn plant_made(&mut self, code: &Code, goals: bool, cell: usize) -> Option<Goal> {
         if !goals || !code.moves {
-            self.plant(code, goals);
-            return;
+            return self.plant(code, goals)?.goal_at(code.start, cell);
         }
         let mut made = std::mem::take(self.engine.standings.made());
         let has_outline = plant::planter()
             .and_then(|planter| self.outline(&planter, code, &mut made.outline))
             .is_some();
-        match made.cells.get(&*made.outline).filter(|_| has_outline) {
-            Some(cells) => {
-                for &(index, cell) in cells {
+        let goal = match made.bodies.get(&*made.outline).filter(|_| has_outline) {
+            Some(body) => {
+                for &(index, cell) in &body.cells {
                     // SAFETY: a cell of the code, with an instruction that was found to be the
                     // one which this stub is of.
                     unsafe { store(code.start + index * WORD, cell) };
                 }
+                body.first.filter(|_| cell == code.start)
             }
-            None => {
-                let plan = self.plant(code, goals).filter(|_| has_outline);
-                if let Some(plan) = plan {
-                    // SAFETY: cells of the code.
-                    let content = |index| unsafe { word(code.start, index * WORD) };
-                    let cells = plan.steps.iter().map(|step| step.index);
-                    let cells = cells.map(|index| (index, content(index))).collect();
-                    if made.cells.len() >= made::MOST {
-                        made.cells.clear();
-                    }
-                    made.cells.insert(made.outline.as_slice().into(), cells);
+            None => self.plant(code, goals).and_then(|plan| {
+                if has_outline {
+                    made.keep(planted(code, &plan));
                 }
-            }
-        }
+                plan.goal_at(code.start, cell)
+            }),
+        };
         *self.engine.standings.made() = made;
+        goal
     }
 
     /// All that the stubs of a body depend on. `None` if an instruction is not known.
@@ -82,5 +79,16 @@ impl Visit {
         let given = self.shadow.given();
         outline.extend(given.map(|given| given.address().unwrap_or(0)));
         Some(())
+    }
+}
+
+/// A body that has got the stubs of a plan.
+fn planted(code: &Code, plan: &Plan) -> Body {
+    // SAFETY: cells of the code.
+    let content = |index| unsafe { word(code.start, index * WORD) };
+    let indices = plan.steps.iter().map(|step| step.index);
+    Body {
+        cells: indices.map(|index| (index, content(index))).collect(),
+        first: plan.goal_at(code.start, code.start),
     }
 }

@@ -481,7 +481,8 @@ impl Planter {
         }
     }
 
-    /// Puts stubs where a plan has them.
+    /// Puts stubs where a plan has them: the first one last, so that another thread which comes to
+    /// it finds all that control comes to from there.
     ///
     /// # Safety
     /// The plan is that of this code.
@@ -489,7 +490,7 @@ impl Planter {
         if self.held.has(codes.start) {
             return;
         }
-        for step in &plan.steps {
+        for step in plan.steps.iter().rev() {
             let cell = codes.start + step.index * WORD;
             let roles = plan.roles[step.index];
             let entry = plan.entry_at(step.index);
