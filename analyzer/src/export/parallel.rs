@@ -6,6 +6,7 @@ use std::slice::ChunksExact;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::{Encoded, ExportError, TableWriter};
+use crate::on_panic::OnPanic;
 use crate::tables::Cell;
 
 /// Rows of one table.
@@ -133,7 +134,9 @@ impl<'t> Queue<'_, 't> {
     }
 
     fn encode(&self, at: usize, mut rows: Rows<'t>) {
-        let _stop = StopIfPanicking(self);
+        // If this one panics, the thread that makes rows would wait for its batch for ever. The
+        // panic goes on when all have ended.
+        let _stop = OnPanic(|| self.fail(&mut self.lock(), None));
         if self.lock().failed {
             return;
         }
@@ -176,18 +179,6 @@ impl<'t> Queue<'_, 't> {
             state.failure = error;
         }
         self.fewer.notify_all();
-    }
-}
-
-/// Lets the thread that makes rows go on when another panics: it would wait for that one's batch
-/// for ever. The panic goes on when all have ended.
-struct StopIfPanicking<'q, 'w, 't>(&'q Queue<'w, 't>);
-
-impl Drop for StopIfPanicking<'_, '_, '_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.fail(&mut self.0.lock(), None);
-        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::plan::{Work, plan};
 use super::work::{Done, Worker};
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
+use crate::on_panic::OnPanic;
 use crate::scope::Scope;
 use crate::trace::Trace;
 
@@ -137,8 +138,13 @@ impl<'t> Run<'t> {
     }
 
     fn work(&self) {
-        // Others may wait for the chunk that this thread is at.
-        let _stop = StopIfPanicking(self);
+        // Others may wait for the chunk that this thread is at, and would for ever if it panics. The
+        // panic goes on when they have ended.
+        let _stop = OnPanic(|| {
+            self.lock().failed = Some(GiveUp::Unusual);
+            self.stop();
+            self.fewer.notify_all();
+        });
         while !self.is_stopped() {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(work) = self.works.get(at) else {
@@ -182,20 +188,6 @@ impl<'t> Run<'t> {
     /// No thread need take further works.
     fn stop(&self) {
         self.next.store(self.works.len(), Ordering::Relaxed);
-    }
-}
-
-/// Lets the other threads end when one panics: they would wait for its chunk for ever. The panic goes on when
-/// they have.
-struct StopIfPanicking<'r, 't>(&'r Run<'t>);
-
-impl Drop for StopIfPanicking<'_, '_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.lock().failed = Some(GiveUp::Unusual);
-            self.0.stop();
-            self.0.fewer.notify_all();
-        }
     }
 }
 

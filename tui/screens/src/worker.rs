@@ -4,9 +4,17 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use portmortem_analyzer::Progress;
+
+/// How long a key waits for what a worker finds, before it is drawn that it is looked for.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// Until when a key waits for what a worker finds.
+pub(crate) fn soon() -> Instant {
+    Instant::now() + PATIENCE
+}
 
 /// A thread that finds values, one or many. A worker that is dropped is told to stop.
 pub(crate) struct Worker<T> {

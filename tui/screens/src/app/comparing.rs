@@ -1,7 +1,7 @@
 //! One call against the usual one: found by a thread, shown over the screen.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use portmortem_analyzer::calls::AgainstUsual;
 
@@ -9,10 +9,7 @@ use super::App;
 use crate::analysis::AnalysisView;
 use crate::overlay::{Against, Overlay};
 use crate::screens::EventTarget;
-use crate::worker::{Received, Worker};
-
-/// How long a key waits for the comparison, before it is drawn that it is made.
-const PATIENCE: Duration = Duration::from_millis(10);
+use crate::worker::{Received, Worker, soon};
 
 /// A comparison that is being made.
 #[derive(Debug)]
@@ -37,7 +34,7 @@ impl App {
         });
         self.comparing = Some(Comparing { analysis, worker });
         self.say("comparing it with the other calls; Esc stops");
-        self.take_comparison_until(Some(Instant::now() + PATIENCE));
+        self.take_comparison_until(Some(soon()));
     }
 
     /// Takes the comparison; waits for it if told to. `true` if it is there.

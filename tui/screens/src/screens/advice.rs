@@ -5,7 +5,7 @@
 //! when that is.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use portmortem_analyzer::advice::Finding;
 use portmortem_analyzer::figures::whole::Whole;
@@ -22,10 +22,7 @@ use crate::format::{percent, time};
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
-use crate::worker::Received;
-
-/// How long a key waits for the findings, before it is drawn that they are looked for.
-const PATIENCE: Duration = Duration::from_millis(10);
+use crate::worker::{Received, soon};
 
 /// The screen.
 #[derive(Debug, Default)]
@@ -174,7 +171,7 @@ impl Screen for Advice {
         self.analysis = Some(Arc::clone(analysis));
         analysis.start_advice();
         self.is_sought = true;
-        self.take(Some(Instant::now() + PATIENCE));
+        self.take(Some(soon()));
     }
 
     fn poll(&mut self, wait: bool) -> Effect {

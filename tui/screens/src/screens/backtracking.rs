@@ -7,7 +7,7 @@ mod exceptions;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use portmortem_analyzer::figures::{BacktrackFigures, Caller};
 use portmortem_analyzer::listing::{self, Thrown};
@@ -23,7 +23,7 @@ use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
-use crate::worker::{Received, Worker};
+use crate::worker::{Received, Worker, soon};
 use exceptions::Exceptions;
 
 /// The screen.
@@ -49,9 +49,6 @@ enum Sought<T> {
     By(Worker<T>),
     Over,
 }
-
-/// How long a key waits for what threads find, before it is drawn that they look for it.
-const PATIENCE: Duration = Duration::from_millis(10);
 
 /// Which table is that of exceptions.
 const THROWN: usize = 3;
@@ -110,7 +107,7 @@ impl Backtracking {
                 false => Vec::new(),
             });
         }));
-        self.take_thrown(Some(Instant::now() + PATIENCE));
+        self.take_thrown(Some(soon()));
     }
 
     /// Takes the exceptions; waits for them until some moment, or as long as it takes.
@@ -147,7 +144,7 @@ impl Backtracking {
             let (trace, trail) = (&of.trace, of.trail());
             task.found(listing::failure_into(trace, trail, window, failed, resumed));
         }));
-        match self.take_failure(Some(Instant::now() + PATIENCE)) {
+        match self.take_failure(Some(soon())) {
             Effect::Unused => Effect::Say("looking for a failure of this pair".to_owned()),
             effect => effect,
         }

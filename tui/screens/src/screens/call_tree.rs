@@ -1,7 +1,7 @@
 //! Screen 3: the call tree with folds.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use portmortem_analyzer::FocusOn;
 use portmortem_analyzer::tables::{self, Cell, ContextRow, Row};
@@ -14,10 +14,7 @@ use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, path_key};
 use crate::theme::Theme;
-use crate::worker::{Received, Worker};
-
-/// How long a key waits for the table, before it is drawn that it is made.
-const PATIENCE: Duration = Duration::from_millis(10);
+use crate::worker::{Received, Worker, soon};
 
 /// The screen.
 #[derive(Debug, Default)]
@@ -74,7 +71,7 @@ impl Screen for CallTree {
             task.found(table);
         }));
         self.analysis = Some(Arc::clone(analysis));
-        self.take(Some(Instant::now() + PATIENCE));
+        self.take(Some(soon()));
     }
 
     fn poll(&mut self, wait: bool) -> Effect {

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal, Measured, Recorded};
 use portmortem_analyzer::tables::Cell;
@@ -22,10 +22,7 @@ use crate::format::{count, fitting, time};
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
-use crate::worker::{Received, Worker};
-
-/// How long a key waits for the comparison, before it is drawn that it is made.
-const PATIENCE: Duration = Duration::from_millis(10);
+use crate::worker::{Received, Worker, soon};
 
 /// The screen.
 #[derive(Debug, Default)]
@@ -224,7 +221,7 @@ impl Screen for Changes {
             task.found(compare(&after.before, &after.beside, &after));
         }));
         self.problem = None;
-        self.take(Some(Instant::now() + PATIENCE));
+        self.take(Some(soon()));
     }
 
     fn poll(&mut self, wait: bool) -> Effect {

@@ -1,7 +1,7 @@
 //! Screen 6: the events of a stream one by one, with the boxes at the cursor.
 //!
 //! Only some events around the cursor are held ([`list`]). What has to be looked for is looked for by threads
-//! ([`search`]): a key waits for them [a moment](PATIENCE), which mostly is enough, and then goes on.
+//! ([`search`]): a key waits for them [a moment](soon), which mostly is enough, and then goes on.
 
 mod asked;
 pub(super) mod jumps;
@@ -16,7 +16,7 @@ mod took;
 mod view;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use portmortem_analyzer::Window;
 use portmortem_analyzer::moment::OpenBox;
@@ -33,6 +33,7 @@ use crate::analysis::AnalysisView;
 use crate::format::count;
 use crate::keys::{self, Action, Binding};
 use crate::theme::Theme;
+use crate::worker::soon;
 use asked::Asked;
 use jumps::{Jump, Then};
 use list::List;
@@ -41,9 +42,6 @@ use reasons::Reason;
 use search::Found;
 use stacks::Part;
 use took::Took;
-
-/// How long a key waits for what it looks for, before it is drawn that it is looked for.
-const PATIENCE: Duration = Duration::from_millis(10);
 
 /// So many names of predicates are looked through while a key waits.
 const MOST_NAMES: usize = 5000;
@@ -151,7 +149,7 @@ impl Events {
     fn load_at(&mut self, stream: usize, step: Step, row: usize) {
         if let Some(reader) = &mut self.reader {
             reader.stream = stream;
-            let until = Instant::now() + PATIENCE;
+            let until = soon();
             self.list = List::around(step, row, reader, Some(until));
         }
         self.moved();
@@ -183,7 +181,7 @@ impl Events {
     /// Up or down by some events.
     fn shift(&mut self, rows: isize) {
         if let Some(reader) = &self.reader {
-            self.list.shift(rows, reader, Instant::now() + PATIENCE);
+            self.list.shift(rows, reader, soon());
             self.moved();
         }
     }
@@ -221,7 +219,7 @@ impl Events {
 
     /// What was found within a moment.
     fn soon(&mut self) -> Effect {
-        match self.take(Some(Instant::now() + PATIENCE)) {
+        match self.take(Some(soon())) {
             Effect::Unused => Effect::Done,
             effect => effect,
         }

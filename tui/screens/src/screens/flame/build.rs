@@ -1,14 +1,11 @@
 //! The tree is made by a worker: there may be millions of contexts.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::tree::{Shape, Tree};
 use crate::analysis::AnalysisView;
 use crate::worker::{Received, Worker};
-
-/// How long a key waits for the tree, before it is drawn that it is made.
-pub(super) const PATIENCE: Duration = Duration::from_millis(10);
 
 /// A tree that is being made.
 #[derive(Debug)]

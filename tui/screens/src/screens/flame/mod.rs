@@ -26,9 +26,9 @@ use crate::analysis::AnalysisView;
 use crate::format;
 use crate::keys::{Action, Binding};
 use crate::theme::Theme;
-use crate::worker::Received;
+use crate::worker::{Received, soon};
 use bindings::KEYS;
-use build::{Build, PATIENCE};
+use build::Build;
 use layout::Placed;
 use tree::{Measure, Shape, Tree};
 
@@ -106,7 +106,7 @@ impl Flame {
         if let Some(analysis) = &self.analysis {
             self.wanted = self.predicate().or(self.wanted);
             self.build = Some(Build::start(analysis, shape));
-            self.take(Some(Instant::now() + PATIENCE));
+            self.take(Some(soon()));
         }
         Effect::Done
     }

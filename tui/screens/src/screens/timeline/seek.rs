@@ -3,7 +3,7 @@
 //! A key waits for them a moment, which mostly is enough, and then goes on.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use portmortem_analyzer::moment::Moment;
 use portmortem_analyzer::timeline::{Activation, Began, Blocks, Segment};
@@ -16,10 +16,7 @@ use super::{Effect, EventTarget, Timeline};
 use crate::screens::events::jumps::{is_mark, rounds};
 use crate::screens::events::reader::Reader;
 use crate::screens::events::search::{Found, Leg, Search, Wanted, Way};
-use crate::worker::{Received, Worker};
-
-/// How long a key waits.
-const PATIENCE: Duration = Duration::from_millis(10);
+use crate::worker::{Received, Worker, soon};
 
 /// Events between two looks at whether anybody still wants to know.
 const STRIDE: u64 = 1 << 12;
@@ -213,7 +210,7 @@ impl Timeline {
             stage,
             nothing: nothing.to_owned(),
         });
-        let until = Instant::now() + PATIENCE;
+        let until = soon();
         self.take(Some(until)).unwrap_or(Effect::Done)
     }
 
