@@ -89,7 +89,7 @@ fn folded_blocks_stay_until_they_are_free() {
         .open(recorder.path())
         .unwrap();
     let (stay, free) = blocks.split_at(blocks.len() / 2);
-    assert!(stay.len() > 16 && free.len() > 16);
+    assert!(stay.len() > 2 && free.len() > 2, "{}", blocks.len());
     for (blocks, fate) in [(stay, Fate::Stays), (free, Fate::Free)] {
         for &(offset, _) in blocks {
             mark_folded(&file, offset, fate).unwrap();

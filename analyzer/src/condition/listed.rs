@@ -114,7 +114,22 @@ impl ListedCondition {
     pub fn parse(text: &str, trace: &Trace, sites: &SiteNames) -> Result<Self, ConditionError> {
         let (fields, columns) = fields();
         let condition = Condition::parse(text, &fields)?;
-        Self::new(condition, columns, trace, sites)
+        Self::new(condition, columns, trace, sites, false)
+    }
+
+    /// The same of a trace that is being recorded: a predicate or a goal that is not there yet is
+    /// none of those that are.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn parse_so_far(
+        text: &str,
+        trace: &Trace,
+        sites: &SiteNames,
+    ) -> Result<Self, ConditionError> {
+        let (fields, columns) = fields();
+        let condition = Condition::parse(text, &fields)?;
+        Self::new(condition, columns, trace, sites, true)
     }
 
     /// Whether a condition can be read, of a trace that is not there yet.
@@ -132,14 +147,25 @@ impl ListedCondition {
         columns: Vec<usize>,
         trace: &Trace,
         sites: &SiteNames,
+        may_come: bool,
     ) -> Result<Self, ConditionError> {
         let at = |name: &str| columns_called(&columns, name);
+        let or_none = |found: Result<Box<[bool]>, ConditionError>, all: usize| match found {
+            Err(ConditionError::UnknownName { .. }) if may_come => Ok(vec![false; all].into()),
+            found => found,
+        };
         resolve_ports(&mut condition, &columns)?;
+        let all = trace.predicates().len() + 1;
         for column in at("predicate") {
-            condition.resolve(column, &|text: &str| find_predicate(trace, text))?;
+            condition.resolve(column, &|text: &str| {
+                or_none(find_predicate(trace, text), all)
+            })?;
         }
+        let all = trace.sites().len();
         for column in at("site") {
-            condition.resolve(column, &|text: &str| find_site(trace, sites, text))?;
+            condition.resolve(column, &|text: &str| {
+                or_none(find_site(trace, sites, text), all)
+            })?;
         }
         let names = |name: &str| at(name).any(|column| condition.names_column(column));
         let needs_end = names("outcome") || names("took_ns");

@@ -24,7 +24,7 @@ use crate::machine::{Class, WayOut};
 
 use crate::trace::clock::{Clock, Pair};
 use crate::trace::events::{Events, TimedEvent};
-use crate::trace::{BoxKind, StreamInfo, Trace};
+use crate::trace::{BoxKind, StreamInfo, Trace, kept};
 use prefix::{Beginning, Kept, Prefix};
 
 /// Why no part was cut out of a trace.
@@ -140,6 +140,9 @@ impl<'c> Cutter<'c> {
     /// When the stream ends in the part, and how many events it has then; `None` if it has not
     /// begun.
     fn cut(&self, file: &mut File, done: &AtomicU64) -> Result<Option<(u64, u64)>, CutError> {
+        if self.is_folded && self.has_hole() {
+            return Err(CutError::Folded);
+        }
         let mut reading = Reading::new(self.trace.events(self.stream), done);
         let mut prefix = Prefix::new(self.trace, self.kinds, self.stream.dialect());
         let mut next = reading.next();
@@ -171,11 +174,7 @@ impl<'c> Cutter<'c> {
             }
         }
         while let Some((timed, kept)) = is_in_part(next) {
-            let is_inside = timed.tick >= self.part.from;
-            if kept.is_between_blocks && is_inside && self.is_folded {
-                return Err(CutError::Folded);
-            }
-            writer.put(kept, is_inside)?;
+            writer.put(kept, timed.tick >= self.part.from)?;
             flight.step(&timed);
             next = reading.next();
         }
@@ -197,6 +196,13 @@ impl<'c> Cutter<'c> {
         writer.is_needed &= next.is_some() || end > reading.last;
         writer.finish()?;
         Ok(end.map(|tick| (tick, events)))
+    }
+
+    /// Whether events of the part were not kept.
+    fn has_hole(&self) -> bool {
+        let Part { from, until, .. } = *self.part;
+        let mut gone = kept::gone(self.trace, self.stream).into_iter();
+        gone.any(|gone| gone.start < until && from < gone.end)
     }
 
     /// When it ends in the part; `next` is the first event after that.

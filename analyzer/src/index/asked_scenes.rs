@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::scenes::EventOf;
 use crate::condition::ListedCondition;
 use crate::listing::Listing;
+use crate::machine::WayOut;
 use crate::replay::growing::{Growing, NewParts};
 use crate::tables::SiteNames;
 use crate::trace::Trace;
@@ -22,12 +23,12 @@ impl AskedScenes {
         }
     }
 
-    /// The first events of blocks of new parts that the condition holds for. It holds for none as
-    /// long as the predicates that it names are not declared.
+    /// The first events of blocks of new parts that the condition holds for. Where it is the end of
+    /// an activation, the call of its box, too: that may be in an earlier part.
     pub(super) fn find(&self, trace: &Trace, growing: &Growing, new: &NewParts) -> Vec<EventOf> {
         let sites = SiteNames::of(trace);
         let mut found = Vec::new();
-        let Ok(condition) = ListedCondition::parse(&self.condition, trace, &sites) else {
+        let Ok(condition) = ListedCondition::parse_so_far(&self.condition, trace, &sites) else {
             return found;
         };
         let trail = growing.trail(trace);
@@ -48,6 +49,9 @@ impl AskedScenes {
                 let block = begins.partition_point(|begin| *begin <= number);
                 if last.replace(block) != Some(block) {
                     found.push((event.at.stream, number));
+                    let step = &event.at.step;
+                    let ended = step.of.filter(|_| WayOut::of(step.event).is_some());
+                    found.extend(ended.map(|(of, _)| (event.at.stream, of.called)));
                 }
                 ControlFlow::Continue(())
             });

@@ -63,6 +63,7 @@ pub struct Fold {
     scenes: Scenes,
     /// Scenes of events that a user asked for.
     asked: Option<AskedScenes>,
+    gave_up: bool,
 }
 
 impl Fold {
@@ -89,6 +90,7 @@ impl Fold {
             slices: Some(SlicesSoFar::new(slices_of(limit))),
             scenes: Scenes::new(limit),
             asked: None,
+            gave_up: false,
         })
     }
 
@@ -114,6 +116,7 @@ impl Fold {
         if new.bytes > self.limit / 4 {
             // They take longer than events are written, and what they delay would be lost.
             (self.calls, self.slices) = (None, None);
+            self.gave_up |= self.asked.take().is_some();
         }
         if new.bytes > 0 {
             self.keep(&trace, &new, false)?;
@@ -129,6 +132,13 @@ impl Fold {
         let trace = Trace::open(&self.path)?;
         let new = self.fold(&trace, 0)?;
         self.keep(&trace, &new, true)
+    }
+
+    /// Whether it was not looked any more for events that a condition holds for: that took longer
+    /// than events were written.
+    #[must_use]
+    pub fn gave_up_condition(&self) -> bool {
+        self.gave_up
     }
 
     /// Gives up: no block was written over, so all events are in the trace, and no figures are
@@ -184,7 +194,7 @@ impl Fold {
             .as_mut()
             .map(|asked| asked.find(trace, growing, new));
         let wanted = Wanted {
-            slowest: slowest.unwrap_or_default(),
+            slowest,
             asked: asked.unwrap_or_default(),
         };
         self.scenes

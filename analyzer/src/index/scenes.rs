@@ -62,8 +62,9 @@ pub(super) struct Scenes {
 /// What somebody will look at.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// The slowest call of each predicate, the slowest first, as far as they are known.
-    pub(super) slowest: Vec<SlowCall>,
+    /// The slowest call of each predicate, the slowest first, as far as they are known. `None`:
+    /// they are not looked for any more.
+    pub(super) slowest: Option<Vec<SlowCall>>,
     /// Events of which a user asked for the scenes.
     pub(super) asked: Vec<EventOf>,
 }
@@ -142,7 +143,14 @@ impl Scenes {
                 self.happened.remove(&of);
             }
         }
-        for call in &wanted.slowest {
+        let Some(slowest) = &wanted.slowest else {
+            // Those of before are still slow.
+            for (key, scene) in &self.stay {
+                chosen.add(*key, scene);
+            }
+            return self.mark(trace, file, new, chosen.scenes);
+        };
+        for call in slowest {
             let Some((key, scene)) = find(self, (call.stream, call.event)) else {
                 continue;
             };
@@ -212,16 +220,18 @@ impl Scenes {
                 mark_folded(file, block.offset, Fate::Free)?;
             }
         }
-        // The recorder may have taken room of one that was free until now.
-        self.stay = chosen;
-        self.stay.retain(|(stream, _), scene| {
-            let blocks = scene.blocks_in(trace, *stream);
-            let mut sequences = scene.blocks.clone().zip(blocks);
-            sequences.all(|(sequence, at)| {
-                let header = trace.block_header(at);
-                header.is_some_and(|now| (now.stream, now.sequence) == (*stream, sequence))
-            })
-        });
+        self.stay.clear();
+        for (key, scene) in chosen {
+            let there = scene.blocks_there(trace, key.0);
+            if there.len() as u64 == scene.blocks.end - scene.blocks.start {
+                self.stay.insert(key, scene);
+                continue;
+            }
+            // The recorder has taken room of one that was free until now.
+            for offset in there {
+                mark_folded(file, offset, Fate::Free)?;
+            }
+        }
         Ok(())
     }
 }
@@ -267,6 +277,20 @@ impl Scene {
         scene.last = close.last_tick;
         scene.bytes = trace.bytes_of(blocks);
         Some(scene)
+    }
+
+    /// Where its blocks begin that are there now: fewer, perhaps, than when the trace was opened.
+    fn blocks_there(&self, trace: &Trace, stream: u32) -> Vec<u64> {
+        let blocks = self.blocks_in(trace, stream);
+        let is_there = |at: &usize| {
+            let header = trace.block_header(*at);
+            header.is_some_and(|now| now.stream == stream && self.blocks.contains(&now.sequence))
+        };
+        let there = blocks.filter(is_there);
+        there
+            .flat_map(|at| trace.blocks(at..at + 1))
+            .map(|block| block.offset)
+            .collect()
     }
 
     /// Places of its blocks, as far as they are there.

@@ -79,12 +79,16 @@ pub(crate) fn gone(trace: &Trace, stream: &StreamInfo) -> Vec<Range<u64>> {
     gone
 }
 
+/// Whether events of a stream were not kept.
+#[must_use]
+pub fn has_holes(trace: &Trace, stream: &StreamInfo) -> bool {
+    !gone(trace, stream).is_empty()
+}
+
 /// Whether events of a trace were not kept.
 pub(crate) fn is_incomplete(trace: &Trace) -> bool {
-    let streams = trace.streams().iter();
-    streams
-        .map(|stream| gone(trace, stream))
-        .any(|gone| !gone.is_empty())
+    let mut streams = trace.streams().iter();
+    streams.any(|stream| has_holes(trace, stream))
 }
 
 /// The number that comes after the events that a stream has at its end, and after those that it

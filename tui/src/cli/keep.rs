@@ -108,7 +108,7 @@ impl TypedValueParser for KeepParser {
             ("last", "The end: a flight recorder"),
             (
                 "figures",
-                "The end, and the figures of all events; figures=SIZE says in how much room (1G)",
+                "The end, what is slow or marked, and the figures of all events; figures=SIZE says in how much room (1G)",
             ),
         ];
         let values = values.map(|(name, help)| PossibleValue::new(name).help(help));

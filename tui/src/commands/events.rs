@@ -16,7 +16,7 @@ use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::tables::{Cell, Listed, ListedRow, Row, SiteNames};
 use portmortem_analyzer::text::{count, counted, time};
 use portmortem_analyzer::trace::Trace;
-use portmortem_analyzer::trace::kept::{KeptEvents, kept};
+use portmortem_analyzer::trace::kept::{KeptEvents, has_holes, kept};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{ReplayOptions, Window};
 use serde::Serialize;
@@ -139,12 +139,8 @@ pub(crate) fn run(args: &EventsArgs) -> Result<ExitCode> {
 /// Which events a trace has of which others were folded.
 fn kept_events(trace: &Trace) -> String {
     let streams = trace.streams().iter();
-    let kept = streams.flat_map(|stream| {
-        let kept = kept(trace, stream);
-        let is_whole = |all: &[KeptEvents]| matches!(all, [one] if one.events.start == 0);
-        if is_whole(&kept) { Vec::new() } else { kept }
-    });
-    let kept: Vec<KeptEvents> = kept.collect();
+    let streams = streams.filter(|stream| has_holes(trace, stream));
+    let kept: Vec<KeptEvents> = streams.flat_map(|stream| kept(trace, stream)).collect();
     let at = |tick| time(trace.clock().since_start_ns(tick));
     let of_stream = |kept: &[KeptEvents]| {
         let ranges = kept.iter().take(MOST_KEPT).map(|kept| {

@@ -58,7 +58,7 @@ impl Plan {
 /// A thread that folds a recording.
 pub(crate) struct Folding {
     is_over: Arc<AtomicBool>,
-    thread: JoinHandle<Result<()>>,
+    thread: JoinHandle<Result<bool>>,
 }
 
 impl Folding {
@@ -88,8 +88,9 @@ impl Folding {
         Self { is_over, thread }
     }
 
-    /// Folds what is left, after the end of the program.
-    pub(crate) fn finish(self) -> Result<()> {
+    /// Folds what is left, after the end of the program. Whether it was given up to look for what
+    /// `--keep-when` holds for.
+    pub(crate) fn finish(self) -> Result<bool> {
         self.is_over.store(true, Ordering::Release);
         self.thread.thread().unpark();
         let ended = self.thread.join();
@@ -97,9 +98,9 @@ impl Folding {
     }
 }
 
-fn fold(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<()> {
+fn fold(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<bool> {
     let Some(mut fold) = first(path, plan, is_over)? else {
-        return Ok(());
+        return Ok(false);
     };
     // On Linux it is that of this thread, and of those that it starts.
     if plan.nice > 0 {
@@ -123,14 +124,16 @@ fn fold(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<()> {
     }
     // What is folded may be written over until the end.
     if plan.may_stay_whole && Trace::open(path).is_ok_and(|trace| !trace.header().mode.keep_last) {
-        return Ok(fold.leave()?);
+        fold.leave()?;
+        return Ok(false);
     }
     let ended = folded.and_then(|_| pool.install(|| fold.finish()));
     if ended.is_err() && !path.exists() {
         // Without the trace they are of no use.
         Fold::forget(path)?;
     }
-    Ok(ended?)
+    ended?;
+    Ok(fold.gave_up_condition())
 }
 
 /// Waits until there is enough to be folded. `None`: the program ended before.

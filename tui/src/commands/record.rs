@@ -140,7 +140,7 @@ fn after_program(
     line: &mut Line,
 ) -> bool {
     let end = line.end_of_program();
-    let folded = folding.map_or(Ok(()), Folding::finish);
+    let folded = folding.map_or(Ok(false), Folding::finish);
     // Otherwise its caller does something else already, and does not expect another word.
     let Some(end) = end else {
         return false;
@@ -154,11 +154,16 @@ fn after_program(
         }
         Written::Whole => {}
     }
-    if let Err(error) = folded {
-        say(&format!(
+    match folded {
+        Ok(false) => {}
+        Ok(true) => say(
+            "not all that --keep-when holds for was kept: events came faster than they were \
+             looked at; try a larger --keep figures=SIZE",
+        ),
+        Err(error) => say(&format!(
             "figures are only of the beginning of the run: {}",
             super::one_line(&error)
-        ));
+        )),
     }
     if let Some(input) = input
         && let Err(error) = baseline::add(args, start, output, end, input, line)
@@ -211,7 +216,9 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
         && trace.header().mode.keep_last
         && let Err(error) = ListedCondition::parse(condition, &trace, &SiteNames::of(&trace))
     {
-        say(&format!("no events were kept by --keep-when: {error}"));
+        say(&format!(
+            "--keep-when names what the trace does not have: {error}"
+        ));
     }
     if stderr.is_terminal() && !args.quiet {
         let next = if args.tests {
