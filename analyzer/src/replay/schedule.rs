@@ -138,8 +138,8 @@ impl<'t> Run<'t> {
     }
 
     fn work(&self) {
-        // Others may wait for the chunk that this thread is at, and would for ever if it panics. The
-        // panic goes on when they have ended.
+        // Other threads may wait for the chunk that this one is at: for ever, if this one panics.
+        // The panic goes on when they have ended.
         let _stop = OnPanic(|| {
             self.lock().failed = Some(GiveUp::Unusual);
             self.stop();
