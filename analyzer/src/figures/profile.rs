@@ -98,7 +98,8 @@ pub enum ViolationKind {
         /// How many too many.
         missing: u64,
     },
-    /// A redo of a box that another box than the active one had called.
+    /// A redo of a box that another box than the active one had called. After a gap the box that
+    /// called may be unknown; then it may be the active one.
     #[error("a redo of a box that the active one had not called")]
     RedoElsewhere,
     /// A final way out of a box, and boxes inside it can still be re-entered.

@@ -106,7 +106,11 @@ impl Chunk<'_> {
         }
         if elsewhere {
             self.taken_below = true;
-            self.violation(ViolationKind::RedoElsewhere);
+            // What the unknown box called may have been called by any box of before the gap.
+            let is_after_gap = self.boxes.get(self.bottom).arc != NONE;
+            if !is_after_gap || self.boxes.get(id).parent != self.bottom {
+                self.violation(ViolationKind::RedoElsewhere);
+            }
         }
         self.move_below_active(id);
     }

@@ -74,7 +74,7 @@ pub(crate) fn gone(trace: &Trace, stream: &StreamInfo) -> Vec<Range<u64>> {
     if let (Some((_, tick)), Some(end)) = (before, stream.end)
         && behind(trace, stream) < end.events
     {
-        gone.push(tick..u64::MAX);
+        gone.push(tick..end.tick.saturating_add(1));
     }
     gone
 }

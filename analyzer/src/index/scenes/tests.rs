@@ -1,15 +1,16 @@
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 
-use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Part, StreamKind};
 use portmortem_tracer::{Keep, Options, Recorder, clock};
 
+use crate::cutting::{CutError, cut};
 use crate::figures::laws;
 use crate::index::{Fold, Folded, folded};
 use crate::replay::ReplayOptions;
 use crate::trace::kept::{KeptEvents, kept};
 use crate::trace::{PredicateIndex, Trace};
 use crate::walk::{Step, Walk};
-use portmortem_tracer::format::Event;
 
 /// Bytes that the recording may have.
 const LIMIT: u64 = 1 << 20;
@@ -17,16 +18,20 @@ const LIMIT: u64 = 1 << 20;
 /// How many predicates have one slow call each.
 const SLOW: u32 = 60;
 
-/// A box in which others are called and fail, and now and then one that is slow: each of another
-/// predicate, and `ticks` says how slow. Some of them come after a mark.
-fn record(path: &Path, marks: &[u32], ticks: impl Fn(u32) -> i64) -> (Trace, Folded) {
+fn recorder(path: &Path) -> Recorder {
     let options = Options {
         max_size: Some(LIMIT),
         keep: Keep::Figures,
         ..Options::default()
     };
     let header = Header::of_this_process("test engine");
-    let recorder = Recorder::create(path, &header, &options).unwrap();
+    Recorder::create(path, &header, &options).unwrap()
+}
+
+/// A box in which others are called and fail, and now and then one that is slow: each of another
+/// predicate, and `ticks` says how slow. Some of them come after a mark.
+fn record(path: &Path, marks: &[u32], ticks: impl Fn(u32) -> i64) -> (Trace, Folded) {
+    let recorder = recorder(path);
     let declare = |name: &str| recorder.predicate("user", name, 0, None, 0);
     let (main, fast) = (declare("main"), declare("fast"));
     let slow: Vec<u32> = (0..SLOW).map(|at| declare(&format!("slow_{at}"))).collect();
@@ -173,4 +178,55 @@ fn a_clock_that_jumps() {
         "{lasted}"
     );
     assert!(there(&trace, &folded).contains(&20));
+}
+
+/// Two streams after each other. Of the first one no event is left at its end: a range after that
+/// can be cut out, and one that the end is in cannot.
+#[test]
+fn a_stream_that_has_ended_has_no_hole_after_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace.pmt");
+    let recorder = recorder(&path);
+    let fast = recorder.predicate("user", "fast", 0, None, 0);
+    let mut fold = Fold::begin(&path, LIMIT).unwrap();
+    let mut tick = clock::ticks() + (1 << 40);
+    for (name, rounds) in [("first", 200_000), ("second", 800_000)] {
+        let stream = recorder.stream(StreamKind::Thread, name, Dialect::EveryRedo);
+        for round in 0..rounds {
+            tick += 1;
+            stream.record_at(Event::Call { predicate: fast }, tick);
+            // The slowest call is the first one of the second stream.
+            tick += if (name, round) == ("second", 0) {
+                1000
+            } else {
+                1
+            };
+            stream.record_at(Event::Fail, tick);
+            if round % 10_000 == 0 {
+                fold.go_on(1).unwrap();
+            }
+        }
+    }
+    recorder.close(Outcome::Exited(0)).unwrap();
+    fold.finish().unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let [first, second] = trace.streams() else {
+        panic!("{:?}", trace.streams());
+    };
+    let end = first.end.unwrap();
+    let last = kept(&trace, first).pop();
+    assert!(last.is_none_or(|last| last.events.end < end.events));
+    let newest = kept(&trace, second).pop().unwrap().ticks;
+    let cut_out = |from, until| {
+        let part = Part {
+            from,
+            until,
+            streams: Vec::new(),
+            of: "trace.pmt".to_owned(),
+        };
+        cut(&trace, &part, true, &mut Vec::new(), &AtomicU64::new(0))
+    };
+    cut_out(newest.start + 1, newest.end).unwrap();
+    let at_end = cut_out(end.tick, end.tick + 1);
+    assert!(matches!(at_end, Err(CutError::Folded)), "{at_end:?}");
 }

@@ -213,6 +213,34 @@ proptest! {
         prop_assert_eq!(profile, naive::replay(&script));
     }
 
+    /// Of boxes of before a gap only that is known what they do after it. What they call then, and
+    /// depart into, has all its figures.
+    #[test]
+    fn what_is_called_after_a_gap_is_known(choices in random::choices(150), begin: prop::sample::Index) {
+        const EACH: usize = 4;
+        let limits = Limits { predicates: EACH as u32, dialect: Dialect::EveryRedo, gaps: false, sites: false, };
+        // After a gap somebody is active, so here all is inside a box.
+        let mut events = vec![(Event::Call { predicate: 0 }, 0)];
+        events.extend(random::run(&choices, limits, 0));
+        events.retain(|(event, _)| !matches!(event, Event::Pause | Event::Resume));
+        let begin = begin.index(events.len()) + 1;
+        for (event, _) in &mut events[begin..] {
+            if let Event::Call { predicate } | Event::Tail { predicate } = event {
+                *predicate += EACH as u32;
+            }
+        }
+        let figures = |events: Events| {
+            let (mut profile, violations) = Script::new(2 * EACH, events).replay();
+            let called = &mut profile.predicates[EACH..2 * EACH];
+            // How high the choice stack was is not known, nor whether a box of before collects.
+            called.iter_mut().for_each(|figures| (figures.max_height, figures.undone_ticks) = (0, 0));
+            (called.to_vec(), violations)
+        };
+        let gap = (Event::Gap { lost: begin as u64 }, events[begin - 1].1);
+        let rest = [gap].into_iter().chain(events[begin..].iter().copied());
+        prop_assert_eq!(figures(rest.collect()), figures(events));
+    }
+
     #[test]
     fn streams_add_up_in_any_order(script in script(true)) {
         let mut merged = Profile::default();
