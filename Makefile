@@ -95,7 +95,7 @@ bench-attach: engine
 	@tools/install-packages swi-prolog-core-packages
 	$(CARGO) build --release --package portmortem --package portmortem-swi
 	$(CARGO) build --release --package portmortem-tests --bin bench-attach
-	$(TARGET)/release/bench-attach $(BENCH)
+	PORTMORTEM_TEST_PROGRAM=$(TARGET)/release/portmortem $(TARGET)/release/bench-attach $(BENCH)
 
 # Compensated times against those of the same programs unrecorded, side by side in one run.
 # For example: make bench-truth BENCH='nrev30 queens8'

@@ -168,7 +168,14 @@ fn recordings_leave_nothing_behind() {
     for _ in 0..20 {
         record();
     }
-    assert_eq!(left(), before);
+    // The command may end before the program has closed its end of the connection.
+    ask_until(|| {
+        let after = left();
+        match after.0 <= before.0 && after.1 <= before.1 {
+            true => Ok(()),
+            false => Err(format!("{after:?} files and threads, {before:?} before")),
+        }
+    });
     work(&sandbox, &server, 1);
     end(&sandbox, server);
 }
