@@ -138,6 +138,11 @@ impl<'t, P: Pile> ObservedWalk<'t, P> {
     pub(crate) fn active(&self) -> &P {
         &self.stacks.active
     }
+
+    /// The choice stack.
+    pub(crate) fn choices(&self) -> &P {
+        &self.stacks.choices
+    }
 }
 
 impl<'t, K> ObservedWalk<'t, Seeded<Stack, K>> {

@@ -155,7 +155,16 @@ fn recordings_leave_nothing_behind() {
     let sandbox = with_pack(SERVER);
     let server = serve(&sandbox);
     let directory = PathBuf::from(format!("/proc/{}", server.pid()));
+    let sockets = || {
+        let files = fs::read_dir(directory.join("fd")).unwrap().flatten();
+        let targets = files.filter_map(|file| fs::read_link(file.path()).ok());
+        targets
+            .filter(|target| target.to_string_lossy().starts_with("socket:"))
+            .count()
+    };
     let left = || {
+        // The command may end before the program has closed its end of the connection.
+        wait_until("only the listening socket is open", || sockets() == 1);
         let count = |name| fs::read_dir(directory.join(name)).unwrap().count();
         (count("fd"), count("task"))
     };
@@ -168,14 +177,7 @@ fn recordings_leave_nothing_behind() {
     for _ in 0..20 {
         record();
     }
-    // The command may end before the program has closed its end of the connection.
-    ask_until(|| {
-        let after = left();
-        match after.0 <= before.0 && after.1 <= before.1 {
-            true => Ok(()),
-            false => Err(format!("{after:?} files and threads, {before:?} before")),
-        }
-    });
+    assert_eq!(left(), before);
     work(&sandbox, &server, 1);
     end(&sandbox, server);
 }

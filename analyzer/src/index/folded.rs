@@ -109,7 +109,8 @@ impl Fold {
     /// were folded. Works on rayon's current threads.
     ///
     /// # Errors
-    /// [`FoldError`]; then nothing more can be folded, and what was folded before stays.
+    /// [`FoldError`]; what was folded before stays. If the trace could not be read, it can be tried
+    /// again; else nothing more can be folded.
     pub fn go_on(&mut self, least: u64) -> Result<u64, FoldError> {
         let trace = Trace::open(&self.path)?;
         let new = self.fold(&trace, least.max(1))?;

@@ -1,13 +1,14 @@
 //! Pieces of a stream, one after the other: what each did not know of the time before and after it.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::ops::{ControlFlow, Range};
 
 use portmortem_tracer::format::Event;
 use rayon::prelude::*;
 
 use super::open_activation::{Began, Caller, OpenActivation};
-use super::piece::{ActivationEnd, Flight, Piece, Reading, Row};
+use super::piece::{ActivationEnd, Flight, Piece, Reading, Row, since};
 use super::reasons::LastPort;
 use super::{Context, PlaceToBegin, Take};
 use crate::machine::WayOut;
@@ -168,6 +169,10 @@ impl<'t, 'c> Join<'t, 'c> {
     }
 
     fn join(&mut self, mut piece: Piece) {
+        let (active, choices) = piece.heights;
+        self.queue.move_up(self.past.active.len(), active);
+        make_high(&mut self.past.active, active, OpenActivation::UNKNOWN);
+        make_high(&mut self.past.choices, choices, None);
         self.past.clock.begin(&piece);
         let base = self.queue.gone + self.queue.rows.len() as u64;
         self.queue.see(self.cx, &piece, self.past.clock);
@@ -191,6 +196,14 @@ impl<'t, 'c> Join<'t, 'c> {
         }
         self.past.pass(&piece);
     }
+}
+
+/// Behind events that were not kept a piece may know more boxes than the one before it, which knew
+/// the newest of them. Nothing is known of those below.
+fn make_high<T: Clone>(stack: &mut Vec<T>, height: usize, unknown: T) {
+    let more = height.saturating_sub(stack.len());
+    let fewer = stack.len().saturating_sub(height);
+    stack.splice(..fewer, iter::repeat_n(unknown, more));
 }
 
 impl Clock {
@@ -229,7 +242,7 @@ impl Clock {
 impl Past {
     /// Adds to a row what its piece did not know.
     fn explain(&self, row: &mut Row) {
-        row.running = self.clock.running(row.running);
+        row.running = row.running.map(|running| self.clock.running(running));
         if !row.awaits.past {
             return;
         }
@@ -247,7 +260,7 @@ impl Past {
         {
             begin = event;
             if row.facts.outcome.is_some() && !row.awaits.end {
-                row.facts.took = Some(row.running.saturating_sub(running));
+                row.facts.took = since(running, row.running);
             }
         }
         if row.step.event == Event::Fail && from_before && begin == u64::MAX {
@@ -277,7 +290,7 @@ impl Past {
         OpenActivation {
             began: match activation.began {
                 Began::At { running, event } => Began::At {
-                    running: self.clock.running(running),
+                    running: running.map(|running| self.clock.running(running)),
                     event,
                 },
                 Began::Active(around) => before(around).map_or(Began::Lost, |known| known.began),
@@ -305,11 +318,9 @@ impl Past {
         let active: Vec<OpenActivation> = active.map(|&active| self.known(active)).collect();
         let choices = piece.choices.kept.iter();
         let choices: Vec<_> = choices.map(|choice| self.site(choice.caller)).collect();
-        // Behind events that were not kept a piece knows more boxes than the ones before it.
-        self.active
-            .resize(piece.active.left, OpenActivation::UNKNOWN);
+        self.active.truncate(piece.active.left);
         self.active.extend(active);
-        self.choices.resize(piece.choices.left, None);
+        self.choices.truncate(piece.choices.left);
         self.choices.extend(choices);
         self.last_failure = piece.last_failure.or(self.last_failure);
         self.last_port = piece.last_port.or(self.last_port);
@@ -322,6 +333,13 @@ impl Queue {
     /// Whether rows wait for what comes later.
     fn waits(&self) -> bool {
         !self.waiting.is_empty() || !self.fliers.is_empty()
+    }
+
+    /// So many boxes are active, and not as many as before: there are more below, or fewer.
+    fn move_up(&mut self, before: usize, height: usize) {
+        for (around, _) in &mut self.waiting {
+            *around = (*around + height).saturating_sub(before);
+        }
     }
 
     fn row(&mut self, number: u64) -> Option<&mut Row> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::piece::{Reading, Row};
+use super::piece::{Reading, Row, since};
 use super::{Bounds, Context, Listing, Pending, Wanted};
 use crate::machine::WayOut;
 use crate::scope::Window;
@@ -91,8 +91,8 @@ pub fn durations(
     let lasted = |row: &Row| {
         let (ticks, outcome) = match (row.facts.took, row.facts.outcome, end) {
             (Some(ticks), Some(outcome), _) => (ticks, outcome),
-            (None, None, Some(end)) if row.awaits.end => {
-                (end.saturating_sub(row.running), WayOut::Open)
+            (None, None, end @ Some(_)) if row.awaits.end => {
+                (since(row.running, end)?, WayOut::Open)
             }
             _ => return None,
         };

@@ -6,8 +6,9 @@ use crate::trace::SiteIndex;
 /// When an activation began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Began {
-    /// At this number of ticks, pauses left out, by the event of this number.
-    At { running: u64, event: u64 },
+    /// At this number of ticks, pauses left out, by the event of this number. The ticks are not
+    /// known where recording may have been paused since events that were not kept.
+    At { running: Option<u64>, event: u64 },
     /// Before the piece: that of the box that was active with so many around it.
     Active(usize),
     /// In lost events.
@@ -63,6 +64,8 @@ impl OpenActivation {
 /// What one event did to activations.
 #[derive(Debug, Default)]
 pub(super) struct ActivationKeeper {
+    /// Recording may be paused.
+    pub(super) may_be_paused: bool,
     /// The activation that it ended.
     pub(super) left: Option<OpenActivation>,
 }
@@ -72,7 +75,11 @@ impl Observer for ActivationKeeper {
 
     fn called(&mut self, at: &At, _: &OpenBox, _: Option<&OpenActivation>) -> OpenActivation {
         OpenActivation {
-            began: began(at),
+            // No box is called in a pause.
+            began: Began::At {
+                running: Some(at.now),
+                event: at.number,
+            },
             caller: Caller::Site(at.site),
         }
     }
@@ -81,7 +88,11 @@ impl Observer for ActivationKeeper {
     fn found(&mut self, at: &At, _: &OpenBox, _: Option<&OpenActivation>) -> OpenActivation {
         let is_entered = Class::of(at.event) == Class::ReEnter;
         OpenActivation {
-            began: if is_entered { began(at) } else { Began::Lost },
+            began: if is_entered {
+                self.began(at)
+            } else {
+                Began::Lost
+            },
             caller: Caller::Site(None),
         }
     }
@@ -96,13 +107,16 @@ impl Observer for ActivationKeeper {
     }
 
     fn re_entered(&mut self, at: &At, kept: &mut OpenActivation, _: Option<&OpenActivation>) {
-        kept.began = began(at);
+        kept.began = self.began(at);
     }
 }
 
-fn began(at: &At) -> Began {
-    Began::At {
-        running: at.now,
-        event: at.number,
+impl ActivationKeeper {
+    /// A box was entered again.
+    fn began(&self, at: &At) -> Began {
+        Began::At {
+            running: (!self.may_be_paused).then_some(at.now),
+            event: at.number,
+        }
     }
 }

@@ -33,14 +33,16 @@ pub(super) struct Reading<'t> {
     is_over: bool,
     /// The stream has no further event.
     at_end: bool,
+    /// Recording may be paused: no event says so since others that were not kept.
+    may_be_paused: bool,
 }
 
 /// An event that may be listed.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) step: Step,
-    /// When, in ticks, pauses in the piece left out.
-    pub(super) running: u64,
+    /// When, in ticks, pauses in the piece left out; if it is known whether they are.
+    pub(super) running: Option<u64>,
     pub(super) facts: Facts,
     /// That of its box: of a way out, the one that ends.
     pub(super) activation: Option<OpenActivation>,
@@ -85,6 +87,8 @@ pub(super) struct Flight {
 pub(super) struct Piece {
     pub(super) numbers: Range<u64>,
     pub(super) rows: Vec<Row>,
+    /// How many boxes are active, and can be re-entered, where it begins.
+    pub(super) heights: (usize, usize),
     /// How the stacks differ from those at its beginning.
     pub(super) active: Since<OpenActivation>,
     pub(super) choices: Since<OpenActivation>,
@@ -119,6 +123,7 @@ impl<'t> Reading<'t> {
             until: events.end,
             is_over: false,
             at_end: false,
+            may_be_paused: false,
         }
     }
 
@@ -145,6 +150,7 @@ impl<'t> Reading<'t> {
             until: u64::MAX,
             is_over: false,
             at_end: false,
+            may_be_paused: self.may_be_paused,
         }
     }
 
@@ -154,6 +160,7 @@ impl<'t> Reading<'t> {
         let start = self.walk.next_number();
         let mut piece = Piece {
             begins_paused: self.walk.is_paused(),
+            heights: (self.walk.active().height(), self.walk.choices().height()),
             ..Piece::default()
         };
         for _ in 0..MOST_EVENTS {
@@ -161,13 +168,22 @@ impl<'t> Reading<'t> {
                 break;
             }
             let height = self.walk.active().height();
-            let mut keeper = ActivationKeeper::default();
+            let mut keeper = ActivationKeeper {
+                may_be_paused: self.may_be_paused,
+                left: None,
+            };
             let Some(step) = self.walk.next(&mut keeper) else {
                 (self.is_over, self.at_end) = (true, true);
                 break;
             };
+            self.may_be_paused = match Class::of(step.event) {
+                Class::Lose => cx.trace.are_not_kept(cx.stream, step.number),
+                // No box is called in a pause.
+                Class::Enter(_) | Class::Pause(_) => false,
+                _ => self.may_be_paused,
+            };
             let entered = self.walk.active().height().saturating_sub(height);
-            piece.take(cx, step, keeper.left, &self.walk, entered, listed);
+            piece.take(cx, step, keeper.left, self, entered, listed);
         }
         self.is_over |= self.walk.next_number() >= self.until;
         let changes = self.walk.changes();
@@ -179,17 +195,18 @@ impl<'t> Reading<'t> {
 }
 
 impl Piece {
-    /// The next event, which ended an activation or none; `walk` is after it, and `entered` boxes
-    /// more are active than before.
+    /// The next event, which ended an activation or none; `reading` is after it, and `entered`
+    /// boxes more are active than before.
     fn take(
         &mut self,
         cx: &Context,
         step: Step,
         left: Option<OpenActivation>,
-        walk: &ObservedWalk<Activations>,
+        reading: &Reading,
         entered: usize,
         listed: &Range<u64>,
     ) {
+        let walk = &reading.walk;
         let running = walk.now();
         let active = || walk.active().newest().map(|(_, kept)| *kept);
         let activation = left.or_else(active);
@@ -197,7 +214,7 @@ impl Piece {
             self.list(
                 cx,
                 step,
-                running,
+                (!reading.may_be_paused).then_some(running),
                 activation,
                 walk.active().boxes(),
                 entered,
@@ -223,7 +240,7 @@ impl Piece {
         &mut self,
         cx: &Context,
         step: Step,
-        running: u64,
+        running: Option<u64>,
         activation: Option<OpenActivation>,
         active: &Stack,
         entered: usize,
@@ -251,7 +268,7 @@ impl Piece {
                         running: began,
                         event,
                     }) => {
-                        row.facts.took = Some(running.saturating_sub(began));
+                        row.facts.took = since(began, running);
                         begin = Some(event);
                     }
                     Some(Began::Active(_)) => row.awaits.past = true,
@@ -433,7 +450,7 @@ impl Row {
         self.awaits.end = false;
         self.facts.outcome = Some(ended.outcome);
         if !matches!(ended.outcome, WayOut::Lost | WayOut::Open) {
-            self.facts.took = Some(ended.running.saturating_sub(self.running));
+            self.facts.took = since(self.running, Some(ended.running));
         }
     }
 
@@ -441,6 +458,11 @@ impl Row {
         self.awaits.catcher = false;
         self.facts.caught = catcher;
     }
+}
+
+/// The time from one moment to another, if both are known.
+pub(super) fn since(began: Option<u64>, ended: Option<u64>) -> Option<u64> {
+    Some(ended?.saturating_sub(began?))
 }
 
 /// Who did something by the event of this number.

@@ -22,9 +22,14 @@ impl Chunk<'_> {
 
     /// As [`Self::violation`], except after a gap, where such things are expected.
     fn suspect(&mut self, what: ViolationKind) {
-        if self.boxes.get(self.bottom).arc == NONE {
+        if !self.is_after_gap() {
             self.violation(what);
         }
+    }
+
+    /// Whether events were lost, so that an unknown box stands at the bottom.
+    fn is_after_gap(&self) -> bool {
+        self.boxes.get(self.bottom).arc != NONE
     }
 
     /// The predicate of boxes of before a gap.
@@ -106,10 +111,10 @@ impl Chunk<'_> {
         }
         if elsewhere {
             self.taken_below = true;
-            // What the unknown box called may have been called by any box of before the gap.
-            let is_after_gap = self.boxes.get(self.bottom).arc != NONE;
-            if !is_after_gap || self.boxes.get(id).parent != self.bottom {
-                self.violation(ViolationKind::RedoElsewhere);
+            // What the box at the bottom called may have been called by any box of before a gap.
+            match self.boxes.get(id).parent == self.bottom {
+                true => self.suspect(ViolationKind::RedoElsewhere),
+                false => self.violation(ViolationKind::RedoElsewhere),
             }
         }
         self.move_below_active(id);
@@ -149,7 +154,7 @@ impl Chunk<'_> {
     fn lose_track(&mut self) {
         self.leave_all();
         self.failed = Failed::Nobody;
-        if self.boxes.get(self.bottom).arc != NONE {
+        if self.is_after_gap() {
             return;
         }
         let from = self.place();

@@ -173,14 +173,27 @@ impl Trace {
     /// # Errors
     /// As for [`Trace::open`].
     pub fn read(bytes: Mapping, path: &Path) -> Result<Self, TraceError> {
-        let (header, file_id) =
+        Self::read_while(bytes, path, || ())
+    }
+
+    /// The same. `recorded` happens after the header was read the first time.
+    pub(crate) fn read_while(
+        bytes: Mapping,
+        path: &Path,
+        recorded: impl FnOnce(),
+    ) -> Result<Self, TraceError> {
+        let (before, file_id) =
             decode_header(&bytes).map_err(|error| foreign::refused(&bytes, path, error))?;
+        recorded();
         let Blocks {
             mut events,
             mut records,
             mut pairs,
             mut damage,
         } = Blocks::find(&bytes, file_id);
+        // The recorder writes the header again before it writes over a block. So this one says why
+        // blocks were not found. One that is half written is of before that.
+        let header = decode_header(&bytes).map_or(before, |(header, _)| header);
         in_order(&mut records, &mut damage);
         in_order(&mut events, &mut damage);
         let size = match packed_from(&bytes) {

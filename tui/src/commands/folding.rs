@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use portmortem_analyzer::index::Fold;
+use portmortem_analyzer::index::{Fold, FoldError};
 use portmortem_analyzer::trace::Trace;
 use rayon::ThreadPoolBuilder;
 
@@ -108,18 +108,22 @@ fn fold(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<bool> {
     }
     // One thread more would take a processor from the program.
     let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
-    let mut folded = Ok(0);
+    let mut failed = None;
     let mut pause = MOMENT;
     let mut before = Instant::now();
     while !is_over.load(Ordering::Acquire) {
-        if folded.is_ok() {
-            folded = pool.install(|| fold.go_on(plan.limit / PORTION));
-        }
-        if matches!(folded, Ok(1..)) {
-            pause = plan.pause(before.elapsed());
-            before = Instant::now();
-        } else {
-            thread::park_timeout(pause);
+        let folded = match failed {
+            None => pool.install(|| fold.go_on(plan.limit / PORTION)),
+            Some(_) => Ok(0),
+        };
+        match folded {
+            Ok(1..) => {
+                pause = plan.pause(before.elapsed());
+                before = Instant::now();
+            }
+            // The recorder may be writing the header again, which cannot be read meanwhile.
+            Ok(0) | Err(FoldError::Trace(_)) => thread::park_timeout(pause),
+            Err(error) => failed = Some(error),
         }
     }
     // What is folded may be written over until the end.
@@ -127,7 +131,10 @@ fn fold(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<bool> {
         fold.leave()?;
         return Ok(false);
     }
-    let ended = folded.and_then(|_| pool.install(|| fold.finish()));
+    let ended = match failed {
+        None => pool.install(|| fold.finish()),
+        Some(error) => Err(error),
+    };
     if ended.is_err() && !path.exists() {
         // Without the trace they are of no use.
         Fold::forget(path)?;

@@ -1,11 +1,12 @@
 //! A trace that grows is replayed as what is new comes, and all figures are as if it was read from
 //! the beginning.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use bincode::config;
+use portmortem_tracer::fold::{Fate, mark_folded};
 use portmortem_tracer::format::{Event, Outcome, Site, StreamKind};
 use portmortem_tracer::{Keep, Options, Recorder, Stream};
 use proptest::prelude::*;
@@ -25,6 +26,7 @@ use crate::replay::growing::{Growing, KeptGrowing, Stopped};
 use crate::replay::{ReplayOptions, replay};
 use crate::scope::Scope;
 use crate::trace::Trace;
+use crate::trace::mapping::Mapping;
 use crate::walk::{Trail, Walk};
 
 /// A script that is being recorded, little by little.
@@ -387,6 +389,32 @@ fn what_is_known_is_not_read_again() {
     assert!(read <= most, "{read}");
     recording.go_on(0, 97_000);
     assert!(check(&mut growing, &recording.close()).unwrap() < all / 2);
+}
+
+/// The recorder begins to write over blocks while a reader opens the file: that has read the header
+/// by then, and has not looked for blocks yet.
+#[test]
+fn blocks_may_be_gone_that_were_there_before_it_was_opened() {
+    const LIMIT: u64 = 1 << 20;
+    let beyond = Options {
+        keep: Keep::FiguresBeyond(LIMIT),
+        ..FOLDING
+    };
+    let script = Script::new(2, nested(2_000_000));
+    let mut recording = Recording::with(&script, &beyond);
+    recording.go_on(0, 100_000);
+    let now = recording.now();
+    let mut growing = Growing::new(&now, 1 << 16);
+    let file = OpenOptions::new().write(true).open(recording.path());
+    for (offset, _) in blocks_folded(&mut growing, &now, None) {
+        mark_folded(file.as_ref().unwrap(), offset as u64, Fate::Free).unwrap();
+    }
+    let path = recording.path().to_owned();
+    let bytes = Mapping::open(&path).unwrap();
+    let opened = Trace::read_while(bytes, &path, || recording.go_on(0, 1_900_000)).unwrap();
+    assert!(opened.header().mode.keep_last);
+    growing.fold(&opened, 0).unwrap();
+    assert!(growing.is_in_order());
 }
 
 /// Calls ten deep, again and again.

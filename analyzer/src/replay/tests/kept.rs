@@ -51,10 +51,11 @@ pub(super) fn told_as_in(whole: &Trace, rest: &Trace, trail: &Trail) -> Result<(
         if let Some((of, _)) = step.of.filter(|(of, _)| of.predicate != unknown) {
             prop_assert_eq!(of.predicate, all.of.unwrap().0.predicate);
         }
-        prop_assert!(facts.took.is_none() || facts.took == known.took);
-        prop_assert!(facts.site.is_none() || facts.site == known.site);
         let is_lost = matches!(facts.outcome, None | Some(WayOut::Lost));
-        prop_assert!(is_lost || facts.outcome == known.outcome);
+        let are_true = (facts.took.is_none() || facts.took == known.took)
+            && (facts.site.is_none() || facts.site == known.site)
+            && (is_lost || facts.outcome == known.outcome);
+        prop_assert!(are_true, "{:?}: {:?}, not {:?}", step, facts, known);
     }
     Ok(())
 }

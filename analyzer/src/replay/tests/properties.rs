@@ -219,7 +219,7 @@ proptest! {
     fn what_is_called_after_a_gap_is_known(choices in random::choices(150), begin: prop::sample::Index) {
         const EACH: usize = 4;
         let limits = Limits { predicates: EACH as u32, dialect: Dialect::EveryRedo, gaps: false, sites: false, };
-        // After a gap somebody is active, so here all is inside a box.
+        // After a gap the replay takes an unknown box for active, so a box is around this run, too.
         let mut events = vec![(Event::Call { predicate: 0 }, 0)];
         events.extend(random::run(&choices, limits, 0));
         events.retain(|(event, _)| !matches!(event, Event::Pause | Event::Resume));
