@@ -6,7 +6,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Of this checkout, so two users of a machine do not write one file.
 TRACE := $(TARGET)/demo.pmt
 
-.PHONY: demo test test-engine test-arm64 test-cluster install pack deb bench-attach bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens bench-prolog endurance endurance-kill endurance-compare pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-arm64 test-cluster test-deb install pack deb bench-attach bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens bench-prolog endurance endurance-kill endurance-compare pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -69,6 +69,11 @@ install: engine
 deb: engine
 	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi --package portmortem-prolog
 	tools/make-deb $(TARGET)/release $(TARGET)
+
+# The package in a Debian that has nothing else. As root.
+test-deb: deb
+	@tools/install-packages debootstrap
+	tests/debian/run $(TARGET)/portmortem_*.deb $(SUITE)
 
 # library(portmortem) and library(portmortem/trace) with the programs, for SWI-Prolog elsewhere:
 # ?- pack_install('target/portmortem-0.1.0.tgz').

@@ -294,8 +294,8 @@ impl<'a> Runner<'a> {
             format!(
                 ":- asserta(user:file_search_path(library, '{}')).\n\
                  :- asserta(user:file_search_path(foreign, '{}')).\n\
-                 :- use_module(library(portmortem), []).\n\
-                 :- portmortem:boot('{}', [force(true), ports({}){include}]).\n",
+                 :- use_module(library(portmortem_boot), []).\n\
+                 :- portmortem_boot:boot('{}', [force(true), ports({}){include}]).\n",
                 repository("tracer/swi/prolog").display(),
                 self.library.display(),
                 path.display(),

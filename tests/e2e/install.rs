@@ -176,7 +176,7 @@ fn a_pack_is_installed_from_its_archive() {
     run.command
         .env_remove("PORTMORTEM")
         .env("PATH", "/usr/local/bin:/usr/bin:/bin");
-    let goal = "portmortem(one(X)), writeln(X)";
+    let goal = "portmortem(one(X), [output('recording.pmt')]), writeln(X)";
     run.args(["-g", goal, "-t", "halt", "program.pl"])
         .wait()
         .succeeds()

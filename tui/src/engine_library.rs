@@ -92,6 +92,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_changes.pl"),
     ),
     (
+        "portmortem_temporary.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_temporary.pl"),
+    ),
+    (
         "portmortem_report.pl",
         include_str!("../../tracer/swi/prolog/portmortem_report.pl"),
     ),
@@ -100,6 +104,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_settings.pl"),
     ),
     ("portmortem_start.pl", START),
+    (
+        "portmortem_boot.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_boot.pl"),
+    ),
     (
         "portmortem_stubs.pl",
         include_str!("../../tracer/swi/prolog/portmortem_stubs.pl"),

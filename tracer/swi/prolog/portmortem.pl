@@ -13,6 +13,7 @@
             pm_advise/0,
             pm_reset/0,
             portmortem/1,               % :Goal
+            portmortem/2,               % :Goal, +Options
             cost_center/2,              % +Name, :Goal
             in_cost_center/2,           % +Name, :PredicateIndicators
             noprofile/1                 % :PredicateIndicators
@@ -30,13 +31,14 @@ answers questions about it: `portmortem report FILE`, or pm_report/0 while the p
 ?- pm_record(main, [output('run.pmt')]).        % record
 ```
 
-Outside a recording all predicates of this library but portmortem/1, pm_record/2 and
-pm_start/2 do nothing.
+Outside a recording all predicates of this library but portmortem/1,2, pm_record/2 and
+pm_start/2 do nothing; reports and advice are on the last recording.
 
-Options of pm_record/2 and pm_start/2:
+Options of pm_record/2, pm_start/2 and portmortem/2:
 
   - output(+File)
-    The trace. Default of pm_record/2: =|recording.pmt|=.
+    The trace. Default of pm_record/2: =|recording.pmt|=. Without it, that of portmortem/2 is
+    temporary.
   - force(+Boolean)
     Whether to replace an existing file. Default: `false`.
   - include(+Patterns), exclude(+Patterns)
@@ -82,7 +84,9 @@ Options of pm_record/2 and pm_start/2:
 :- dynamic
     engine_library/1,           % Path: what was loaded
     without_library/1,          % Error: why that was not
-    recording_file/1,           % Path: the trace that is being written
+    recording_file/1,           % Path: the trace that is being written, or was written last
+    to_report/2,                % Pid, Path: that of portmortem/2, while it goes on
+    hooked_at_halt/1,           % Pid
     reset_mark/1.               % Text: where figures begin
 
 %   Not use_foreign_library/1: that would load libraries which the program did not ask for. A saved
@@ -157,13 +161,14 @@ need_engine_library.
 :- use_module(portmortem_listen).
 :- use_module(portmortem_report).
 :- use_module(portmortem_settings).
-:- use_module(portmortem_start).
 :- use_module(portmortem_stubs).
+:- use_module(portmortem_temporary).
 
 :- meta_predicate
     pm_record(0, +),
     told(0),
     portmortem(0),
+    portmortem(0, +),
     cost_center(+, 0),
     in_cost_center(+, :),
     noprofile(:).
@@ -179,7 +184,16 @@ pm_record(Goal, Options) :-
     ->  true
     ;   File = 'recording.pmt'
     ),
-    setup_call_cleanup(pm_start(File, Options), told(once(Goal)), pm_stop).
+    in_clause(Goal, InClause),
+    setup_call_cleanup(pm_start(File, Options), told(once(InClause)), pm_stop).
+
+%   The goal as one of a clause that call/1 makes of it: so those of built-in predicates are recorded.
+
+in_clause(M:Goal, M:(Goal, true)) :-
+    callable(Goal),
+    \+ '$member'(Goal, [(_, _), (_ ; _), (_ -> _), (_ *-> _), \+ _]),
+    !.
+in_clause(Goal, Goal).
 
 %   A stub sees a failure where control resumes, and an exception where it is caught: before a
 %   cleanup handler ends the recording.
@@ -244,57 +258,6 @@ start_recorder(ports, Options) :-
 
 ports_are_loaded :-
     module_property(portmortem_wrap, file(_)).
-
-%!  boot(+File, +Options) is det.
-%
-%   Used by `portmortem record`: begin to record before the program is loaded.
-%   If that is not possible the process ends: a program that was to be recorded
-%   does not run unrecorded.
-
-:- public boot/2.
-
-boot(File, Options) :-
-    catch(( need_engine_library,
-            watched(Options),
-            restore_command(Options),
-            pm_start(File, Options)
-          ), Error, true),
-    (   var(Error)
-    ->  keep_atoms,
-        '$program_begins',
-        load_site_file(Options)
-    ;   boot_error_text(Error, Text),
-        format(user_error, 'error: ~w~n', [Text]),
-        halt(1)
-    ).
-
-watched(Options) :-
-    memberchk(watched(Descriptor), Options),
-    !,
-    '$watched'(Descriptor).
-watched(_).
-
-%   The order of tabled answers depends on handles of atoms, and so on those that are free when the
-%   program begins. So that these are the same in each recording, no other thread collects while the
-%   recorder is loaded, and no atom is collected then: the recorder's garbage stays. The engine
-%   counts garbage, to know when to collect. This collection frees nothing, and makes that count
-%   begin anew.
-
-keep_atoms :-
-    setup_call_cleanup(
-        '$keep_atoms'(1),
-        garbage_collect_atoms,
-        '$keep_atoms'(0)),
-    flag('$portmortem_agc_margin', Margin, 0),
-    set_prolog_flag(agc_margin, Margin),
-    (   flag('$portmortem_gc_thread', 1, 0)
-    ->  set_prolog_flag(gc_thread, true)
-    ;   true
-    ).
-
-boot_error_text(error(portmortem_error(Text), _), Text) :- !.
-boot_error_text(Error, Text) :-
-    format(string(Text), 'cannot begin to record: ~p', [Error]).
 
 %!  pm_stop is det.
 %
@@ -373,10 +336,10 @@ pm_keep(_).
 %!  pm_report is det.
 %!  pm_report(+Options) is det.
 %
-%   Print the report of what was recorded so far, or since pm_reset/0. The recording goes on.
-%   Options is a list of options of `portmortem report`: predicate(PI), top(N), sort(Column),
-%   columns(Columns), sites(true), clauses(true), time(Range), hide(Pattern), focus(Pattern),
-%   stream(Stream); or one predicate indicator.
+%   Print the report of what was recorded so far, or since pm_reset/0; of the last recording if
+%   there is none now. Options is a list of options of `portmortem report`: predicate(PI), top(N),
+%   sort(Column), columns(Columns), sites(true), clauses(true), time(Range), hide(Pattern),
+%   focus(Pattern), stream(Stream); or one predicate indicator.
 %
 %   @error portmortem_error(Message) if the program `portmortem` is not found, or an option is none.
 
@@ -384,7 +347,6 @@ pm_report :-
     pm_report([]).
 
 pm_report(Options) :-
-    '$recording',
     recording_file(File),
     !,
     as_own(report_since(File, Options)).
@@ -407,7 +369,7 @@ report_since(File, Options0) :-
 %!  pm_advise is det.
 %
 %   Print what to change, by what was recorded so far or since pm_reset/0; when the recording has
-%   ended, by what it has. It is that of pm_start/2, pm_record/2, portmortem/1 or
+%   ended, by what it has. It is that of pm_start/2, pm_record/2, portmortem/1,2 or
 %   `portmortem record`.
 %
 %   @error portmortem_error(Message) if the program `portmortem` is not found.
@@ -446,37 +408,61 @@ pm_reset :-
     nothing_recorded.
 
 nothing_recorded :-
-    print_message(warning, format('nothing is being recorded: begin with pm_start/2, portmortem/1 or `portmortem record`', [])).
+    print_message(warning, format('nothing has been recorded: begin with pm_start/2, portmortem/1 or `portmortem record`', [])).
 
 %!  portmortem(:Goal) is nondet.
+%!  portmortem(:Goal, +Options) is nondet.
 %
-%   Call Goal, as call/1 does, and record it. When it has no more solutions, fails, throws, or is
-%   cut, its report is
-%   printed. The trace stays in the working directory, as =|recording.pmt|=, or =|recording_2.pmt|=
-%   and so on.
+%   Call Goal, as call/1 does, and record it. When it has no more solutions, fails, throws, is cut
+%   or ends the process, its report is printed. pm_report/1 and pm_advise/0 say more of it. The
+%   next one replaces the trace, and the end of the process removes it; output(File) keeps it.
 %
-%   @error portmortem_error(Message) if a recording is in progress.
+%   @error portmortem_error(Message) if a recording is in progress, or File exists.
 
 portmortem(Goal) :-
-    free_file(1, File),
-    setup_call_cleanup(pm_start(File, []), told(Goal), report_at_end(File)).
+    portmortem(Goal, []).
 
-free_file(N, File) :-
-    (   N == 1
-    ->  Name = 'recording.pmt'
-    ;   atomic_list_concat([recording_, N, '.pmt'], Name)
+portmortem(Goal, Options) :-
+    (   memberchk(output(File), Options)
+    ->  All = Options
+    ;   temporary_trace(File),
+        All = [force(true)|Options]
     ),
-    (   exists_file(Name)
-    ->  N1 is N+1,
-        free_file(N1, File)
-    ;   File = Name
+    in_clause(Goal, InClause),
+    setup_call_cleanup(start_to_report(File, All), told(InClause), report(File)).
+
+start_to_report(File, Options) :-
+    pm_start(File, Options),
+    current_prolog_flag(pid, Pid),
+    retractall(to_report(_, _)),
+    assertz(to_report(Pid, File)),
+    (   hooked_at_halt(Pid)
+    ->  true
+    ;   assertz(hooked_at_halt(Pid)),
+        at_halt(portmortem:end_of_process)
     ).
 
-report_at_end(File) :-
+:- public end_of_process/0.
+
+end_of_process :-
+    forall(to_report(_, File), report(File)),
+    remove_temporary_trace.
+
+%   The end of a process may come here twice, and the child of a fork has nothing to report.
+
+report(File) :-
+    current_prolog_flag(pid, Pid),
+    retract(to_report(Pid, File)),
+    !,
     pm_stop,
     engine_library(Library),
     catch(print_report(Library, File, []), Error, print_message(warning, Error)),
-    format('The trace is ~w: portmortem tui ~w~n', [File, File]).
+    (   is_temporary_trace(File)
+    ->  format('The trace goes with this process, unless the option output(File) keeps it: '),
+        format('portmortem tui ~w~n', [File])
+    ;   format('The trace is ~w: portmortem tui ~w~n', [File, File])
+    ).
+report(_).
 
 %   What follows the goal is what follows it in a wrapper.
 

@@ -248,7 +248,9 @@ own_module(portmortem_trials).
 own_module(portmortem_report).
 own_module(portmortem_settings).
 own_module(portmortem_start).
+own_module(portmortem_boot).
 own_module(portmortem_stubs).
+own_module(portmortem_temporary).
 own_module(portmortem_arguments).
 own_module(portmortem_layout).
 own_module(portmortem_loaded).

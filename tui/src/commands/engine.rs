@@ -176,8 +176,8 @@ fn boot_script(
          :- current_prolog_flag(gc_thread, true) -> set_prolog_flag(gc_thread, false), flag('$portmortem_gc_thread', _, 1) ; true.\n\
          :- asserta(user:file_search_path(library, {sources})).\n\
          :- asserta(user:file_search_path(foreign, {library})).\n\
-         :- use_module(library(portmortem), []).\n\
-         :- portmortem:boot({output}, [{options}]).\n",
+         :- use_module(library(portmortem_boot), []).\n\
+         :- portmortem_boot:boot({output}, [{options}]).\n",
         sources = atom(&directory.display().to_string()),
         library = atom(
             &library
