@@ -77,6 +77,7 @@ mod stubs_end;
 mod table_order;
 mod tabling;
 mod tools;
+mod toplevel;
 mod trials;
 mod try_changes;
 mod try_constraints;

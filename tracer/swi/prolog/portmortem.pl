@@ -187,7 +187,7 @@ pm_record(Goal, Options) :-
     in_clause(Goal, InClause),
     setup_call_cleanup(pm_start(File, Options), told(once(InClause)), pm_stop).
 
-%   The goal as one of a clause that call/1 makes of it: so those of built-in predicates are recorded.
+%   The goal as one of a clause that call/1 makes: so those of built-in predicates are recorded.
 
 in_clause(M:Goal, M:(Goal, true)) :-
     callable(Goal),
