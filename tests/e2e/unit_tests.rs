@@ -218,13 +218,15 @@ fn tests_are_reported() {
     }
 }
 
-/// The script of `docs/ci.md` fails where a test fails or makes many more calls, and only there.
+/// The command of the workflow in `docs/ci.md` fails where a test fails or makes many more calls,
+/// and only there.
 #[test]
 fn a_build_fails_if_a_test_makes_more_calls() {
     let page = fs::read_to_string(repository("docs/ci.md")).unwrap();
-    let (_, script) = page.split_once("```sh\n").unwrap();
-    let (script, _) = script.split_once("```").unwrap();
-    let sandbox = Sandbox::with("check-tests", script);
+    let (_, command) = page.split_once("- run: |\n").unwrap();
+    let is_command = |line: &&str| line.starts_with("          ");
+    let command: Vec<&str> = command.lines().take_while(is_command).collect();
+    let sandbox = Sandbox::with("command", &command.join("\n"));
     // The tests that do not fail.
     let wrong = "test(wrong) :- p(9).\n";
     let before = TESTS.replace(wrong, "");
@@ -235,19 +237,125 @@ fn a_build_fails_if_a_test_makes_more_calls() {
     let check = |after: &str| {
         sandbox.write("after/math.plt", after);
         let path = "PATH=$(dirname \"$portmortem\"):$PATH";
-        sandbox.sh(&format!("{path} sh check-tests before after math.plt"))
+        sandbox.sh(&format!("{path} sh -e command"))
     };
-    let heading = "test,file,line,before,after\n";
-    check(&before).exits(0).prints(heading);
+    check(&before).exits(0).shows("before: before.pmt: ");
     // Two calls more are less than a fifth.
     let some = before.replace("sum(20, S), S == 210", "sum(22, S), S == 253");
-    check(&some).exits(0).prints(heading);
+    check(&some).exits(0);
     let many = before.replace("sum(20, S), S == 210", "sum(30, S), S == 465");
-    let slower = check(&many);
-    slower
+    check(&many)
         .exits(1)
-        .prints(&format!("{heading}math:sum,math.plt,3,21,31\n"));
+        .says("error: test.calls > 20 % is broken by 1 test: math:sum (21 to 31)\n");
     check(TESTS).exits(1).says("test wrong: failed").prints("");
+}
+
+/// Recordings of the tests before and after a change that moves all lines, makes one test call more
+/// and one leave no choicepoint, and gives one another name: `before.pmt`, `after.pmt`.
+fn changed() -> Sandbox {
+    let mut after = format!("% All lines move.\n{TESTS}");
+    for (old, new) in [
+        ("sum(20, S), S == 210", "sum(30, S), S == 465"),
+        ("test(choice) :- p(X)", "test(choice) :- p(X), !"),
+        ("test(throws, ", "test(raises, "),
+    ] {
+        after = after.replace(old, new);
+    }
+    let sandbox = Sandbox::with("before.plt", TESTS);
+    sandbox.write("after.plt", after);
+    for file in ["before.plt", "after.plt"] {
+        sandbox.portmortem(["record", "--tests", file]).exits(1);
+    }
+    sandbox
+}
+
+/// `diff --by test`: the test that got worse comes first, and what is new or gone last.
+#[test]
+fn tests_are_compared() {
+    let sandbox = changed();
+    let diff = |options: &[&str]| {
+        let words = ["diff", "before.pmt", "after.pmt", "--by", "test"];
+        sandbox.portmortem(words.iter().chain(options).copied())
+    };
+    let csv = diff(&["--format", "csv"]).succeeds().out();
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows = reader.deserialize::<BTreeMap<String, String>>();
+    let rows: Vec<_> = rows.map(|row| row.unwrap()).collect();
+    let names: Vec<&str> = rows.iter().map(|row| row["test"].as_str()).collect();
+    assert_eq!((names.len(), names[0]), (11, "math:sum"), "{csv}");
+    assert_eq!(names[9..], ["math:raises", "math:throws"], "{csv}");
+    let of = |name: &str, columns: &[&str]| {
+        let row = rows.iter().find(|row| row["test"] == name).unwrap();
+        columns
+            .iter()
+            .map(|&column| row[column].clone())
+            .collect::<Vec<_>>()
+    };
+    let place = ["file", "line", "calls_before", "calls_after"];
+    assert_eq!(of("math:sum", &place), ["after.plt", "4", "21", "31"]);
+    assert_eq!(of("math:raises", &place), ["after.plt", "8", "", "1"]);
+    assert_eq!(of("math:throws", &place), ["before.plt", "7", "1", ""]);
+    assert_eq!(of("a b:c:sum", &place), ["after.plt", "15", "3", "3"]);
+    let left = ["left_before", "left_after", "redos_before", "redos_after"];
+    assert_eq!(of("math:choice", &left), ["1", "0", "0", "0"]);
+    assert_eq!(of("math:all", &left), ["2", "2", "2", "2"]);
+    let exits = ["exits_before", "exits_after", "fails_before", "fails_after"];
+    assert_eq!(of("math:sum", &exits), ["21", "31", "0", "0"]);
+    let text = diff(&["--top", "1"]).succeeds().out();
+    let mut table = text.lines().skip_while(|line| !line.ends_with(" test"));
+    let row = table.nth(1).unwrap();
+    assert!(row.contains(" math:sum (after.plt"), "{text}");
+    let rest = table.next().unwrap();
+    assert!(rest.ends_with(" shows all"), "{text}");
+    let several = ["before.pmt,before.pmt", "after.pmt,after.pmt"];
+    let several = ["diff", several[0], several[1], "--by", "test", "--top", "1"];
+    let noise = sandbox.portmortem(several);
+    noise.succeeds().shows(" noise test\n").shows("math:sum");
+    diff(&["--sites"]).exits(2).says("--sites");
+}
+
+/// Limits of tests do not depend on which rows are shown, and are for each test on both sides.
+#[test]
+fn limits_of_tests_decide_on_the_exit_status() {
+    let sandbox = changed();
+    let diff = |options: &[&str]| {
+        let words = ["diff", "before.pmt", "after.pmt"];
+        sandbox.portmortem(words.iter().chain(options).copied())
+    };
+    let broken = "error: test.calls > 10 % is broken by 1 test: math:sum (21 to 31)\n";
+    let limit = ["--fail-if", "test.calls > 10 %"];
+    diff(&limit).exits(1).shows(" predicate\n").says(broken);
+    let by_test = [&limit[..], &["--by", "test"]].concat();
+    diff(&by_test).exits(1).shows(" test\n").says(broken);
+    let left = ["--fail-if", "test.left - 0"];
+    diff(&left).exits(1).says("1 test: math:choice (1 to 0)\n");
+    let kept = [
+        "--fail-if",
+        "test.calls > 50 %",
+        "--fail-if",
+        "test.redos+0",
+    ];
+    diff(&kept).succeeds();
+    let json = diff(&[&by_test[..], &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json.exits(1).out()).unwrap();
+    let broken = json["broken"].as_array().unwrap();
+    assert_eq!(broken.len(), 1);
+    assert_eq!(broken[0]["test"], "math:sum");
+    assert_eq!(
+        (&broken[0]["before"], &broken[0]["after"]),
+        (&21.into(), &31.into())
+    );
+    assert_eq!(json["tests"][0]["test"], "math:sum");
+    assert_eq!(json["tests"].as_array().unwrap().len(), 11);
+    assert!(json["predicates"].is_null());
+    for wrong in [
+        "test.calls",
+        "test.cals > 1",
+        "test. > 1",
+        "test.self > 5 parsecs",
+    ] {
+        diff(&["--fail-if", wrong]).exits(2);
+    }
 }
 
 /// A trace without tests says how to record some, and ports record none.
@@ -260,6 +368,16 @@ fn traces_without_tests_say_so() {
     report
         .succeeds()
         .shows("no tests; record them with --tests");
+    sandbox
+        .portmortem(["record", "--tests", "math.plt"])
+        .exits(1);
+    let command = "x.pmt: no tests of plunit have figures in it; to record them: portmortem record --tests FILE.plt\n";
+    for options in [["--by", "test"], ["--fail-if", "test.calls > 10 %"]] {
+        for sides in [["math.pmt", "x.pmt"], ["x.pmt", "math.pmt"]] {
+            let words = ["diff"].into_iter().chain(sides).chain(options);
+            sandbox.portmortem(words).refuses(command);
+        }
+    }
     let ports = ["record", "--tests", "--ports", "math.plt"];
     sandbox.portmortem(ports).exits(2).says("--ports");
 }

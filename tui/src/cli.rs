@@ -27,7 +27,7 @@ pub(crate) use attach::AttachArgs;
 pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use cut::CutArgs;
-pub(crate) use diff::{DiffArgs, Recordings};
+pub(crate) use diff::{CompareBy, DiffArgs, Recordings};
 pub(crate) use html::HtmlArgs;
 pub(crate) use keep::Keep;
 pub(crate) use pack::PackArgs;

@@ -1,8 +1,10 @@
-//! How much worse figures may be after a change: `calls +10%`, `self +5ms`, `exits -100`.
+//! How much worse figures may be after a change: `calls +10%`, `self +5ms`, `exits -100`; of each
+//! test of plunit: `test.calls > 10 %`.
 //!
 //! A limit in percent is for what is called on both sides, and for the sum of all predicates; any
-//! other limit for every predicate and the sum. A figure breaks it only if no two recordings of the
-//! sides contradict. No limit is for the engine's own work.
+//! other limit for every predicate and the sum. A limit of tests is for those on both sides: a new
+//! test is no change for the worse. A figure breaks a limit only if no two recordings of the sides
+//! contradict. No limit is for the engine's own work.
 
 use super::{Change, Comparison, Figure, Measured};
 use crate::scope::duration::{decimal, parse_ns};
@@ -10,10 +12,24 @@ use crate::scope::duration::{decimal, parse_ns};
 /// The name of the sum of all predicates among what breaks a limit.
 pub const ALL: &str = "<all>";
 
-/// A limit. `+` is for figures that must not grow more, `-` for figures that must not shrink more.
+/// What stands before the figure in a limit of tests.
+const OF_TESTS: &str = "test.";
+
+/// What kind of rows a limit is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compared {
+    /// Each predicate, and the sum of all.
+    Predicates,
+    /// Each test of plunit.
+    Tests,
+}
+
+/// A limit. `+` or `>` is for figures that must not grow more, `-` for figures that must not shrink
+/// more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
     text: String,
+    compared: Compared,
     /// `None`: the time that is compared.
     count: Option<Figure>,
     shrinks: bool,
@@ -33,12 +49,14 @@ enum By {
 pub enum LimitError {
     /// It is not of that form.
     #[error(
-        "write a figure, + or -, and how much, for example calls +10%, self +5ms or exits -100"
+        "write a figure, + (or >) or -, and how much, for example calls +10%, self +5ms, exits -100 \
+         or test.calls > 10 %"
     )]
     Form,
     /// It is of another figure.
     #[error(
-        "no limit can be set for {0}; there are calls, exits, redos, fails, exceptions, left, self"
+        "no limit can be set for {0}; there are calls, exits, redos, fails, exceptions, left, self, \
+         and the same of tests, as test.calls"
     )]
     Figure(String),
     /// How much is not understood.
@@ -51,8 +69,10 @@ pub enum LimitError {
 pub struct Broken {
     /// The limit as it was written.
     pub limit: String,
-    /// The predicate, or [`ALL`].
-    pub predicate: String,
+    /// What kind of row this is.
+    pub compared: Compared,
+    /// Name of the predicate or test, or [`ALL`].
+    pub name: String,
     /// The figure.
     pub figure: Figure,
     /// Its value before and after.
@@ -68,13 +88,17 @@ impl Limit {
     /// # Errors
     /// [`LimitError`] if it is none.
     pub fn parse(text: &str) -> Result<Self, LimitError> {
-        let at = text.find(['+', '-']).ok_or(LimitError::Form)?;
+        let at = text.find(['+', '-', '>']).ok_or(LimitError::Form)?;
         let (name, change) = (text[..at].trim(), text[at + 1..].trim());
-        let count = match name {
+        let (compared, figure) = match name.strip_prefix(OF_TESTS) {
+            Some(figure) => (Compared::Tests, figure),
+            None => (Compared::Predicates, name),
+        };
+        let count = match figure {
             "self" | "self_ns" => None,
-            name => {
+            figure => {
                 let mut counts = Figure::COUNTS.iter().copied();
-                let found = counts.find(|figure| figure.name() == name);
+                let found = counts.find(|count| count.name() == figure);
                 Some(found.ok_or_else(|| LimitError::Figure(name.to_owned()))?)
             }
         };
@@ -89,33 +113,60 @@ impl Limit {
         let by = amount().ok_or_else(|| LimitError::Amount(change.to_owned()))?;
         Ok(Self {
             text: text.trim().to_owned(),
+            compared,
             count,
             shrinks: text[at..].starts_with('-'),
             by,
         })
     }
 
-    /// The predicates that break it, in the order of the comparison; the sum of all is the last.
+    /// What kind of rows it is for.
+    #[must_use]
+    pub fn compared(&self) -> Compared {
+        self.compared
+    }
+
+    /// The rows that break it, in the order of the comparison; the sum of all predicates is the
+    /// last.
     #[must_use]
     pub fn broken(&self, comparison: &Comparison) -> Vec<Broken> {
         let figure = self.count.unwrap_or(comparison.time);
-        let rows = comparison.predicates.iter();
-        let rows = rows.filter(|change| !change.is_engine_work && self.concerns(change));
-        let rows = rows.map(|change| (change.key.as_str(), change.get(figure)));
-        rows.chain([(ALL, comparison.all.get(figure))])
-            .filter(|(_, values)| self.is_broken(*values))
-            .map(|(name, values)| Broken {
-                limit: self.text.clone(),
-                predicate: name.to_owned(),
-                figure,
-                values,
-            })
-            .collect()
+        match self.compared {
+            Compared::Predicates => {
+                let all = std::slice::from_ref(&comparison.all);
+                let mut broken = self.broken_by(&comparison.predicates, figure, String::clone);
+                broken.extend(self.broken_by(all, figure, |()| ALL.to_owned()));
+                broken
+            }
+            Compared::Tests => self.broken_by(&comparison.tests, figure, |test| test.name.clone()),
+        }
     }
 
-    fn concerns(&self, change: &Change<String>) -> bool {
-        let both = change.before.is_some() && change.after.is_some();
-        both || matches!(self.by, By::Number(_))
+    fn broken_by<K>(
+        &self,
+        changes: &[Change<K>],
+        figure: Figure,
+        name: impl Fn(&K) -> String,
+    ) -> Vec<Broken> {
+        let rows = changes.iter();
+        let rows =
+            rows.filter(|change| self.concerns(change) && self.is_broken(change.get(figure)));
+        rows.map(|change| Broken {
+            limit: self.text.clone(),
+            compared: self.compared,
+            name: name(&change.key),
+            figure,
+            values: change.get(figure),
+        })
+        .collect()
+    }
+
+    fn concerns<K>(&self, change: &Change<K>) -> bool {
+        let is_of_one_side = matches!(
+            (self.compared, self.by),
+            (Compared::Predicates, By::Number(_))
+        );
+        !change.is_engine_work && (change.is_on_both_sides() || is_of_one_side)
     }
 
     fn is_broken(&self, [before, after]: [Measured; 2]) -> bool {
@@ -151,12 +202,23 @@ mod tests {
             " redos + 1_000 ",
             "left +0.5 %",
         ] {
-            assert!(Limit::parse(text).is_ok(), "{text}");
+            let limit = Limit::parse(text).unwrap();
+            assert_eq!(limit.compared(), Compared::Predicates, "{text}");
         }
         let error = |text| Limit::parse(text).unwrap_err();
         assert_eq!(error("calls"), LimitError::Form);
         assert_eq!(error(""), LimitError::Form);
-        assert_eq!(error("cals +1"), LimitError::Figure("cals".to_owned()));
+        for name in [
+            "cals",
+            "test",
+            "test.",
+            "test.cals",
+            "test.test.calls",
+            "Test.calls",
+        ] {
+            let refused = Limit::parse(&format!("{name} +1")).unwrap_err();
+            assert_eq!(refused, LimitError::Figure(name.to_owned()));
+        }
         for text in [
             "calls +",
             "calls +x",
@@ -165,9 +227,36 @@ mod tests {
             "calls +1e9%",
             "calls +-1",
             "calls +99999999999%",
+            "calls >= 10%",
+            "calls >+10%",
+            "test.self > 20 parsecs",
+            "test.calls > 5ms",
         ] {
             assert!(matches!(error(text), LimitError::Amount(_)), "{text}");
         }
+    }
+
+    /// `>` is another way to write `+`; `test.` before the figure means each test.
+    #[test]
+    fn limits_of_tests_are_read() {
+        let read = |text: &str| Limit {
+            text: String::new(),
+            ..Limit::parse(text).unwrap()
+        };
+        let of_tests = |limit: Limit| Limit {
+            compared: Compared::Tests,
+            ..limit
+        };
+        for (text, same) in [
+            ("test.self > 20 %", "self +20%"),
+            ("test.self>20%", "self +20%"),
+            (" test.self_ns + 5ms ", "self +5ms"),
+            ("test.calls > 10 %", "calls +10%"),
+            ("test.left -3", "left -3"),
+        ] {
+            assert_eq!(read(text), of_tests(read(same)), "{text}");
+        }
+        assert_eq!(read("calls > 1_000"), read("calls +1000"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Two programs, or one before and after a change, compared: predicates and goals by name, figure
-//! by figure.
+//! Two programs, or one before and after a change, compared: predicates, goals and tests of plunit
+//! by name, figure by figure.
 //!
 //! Each side is one recording or several of the same program. A figure of a side is the median of
 //! its recordings, and their spread is the noise. Counts come first, because they are the same on
@@ -7,7 +7,8 @@
 //! so only times of such rows are compared.
 //!
 //! Rows are in the order of what each predicate does differently itself ([`Change::own`]): a
-//! predicate that is called more often because its caller changed comes after its caller.
+//! predicate that is called more often because its caller changed comes after its caller. Tests
+//! call each other seldom: the one that got worse most comes first.
 
 pub mod limit;
 mod recorded;
@@ -18,13 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 #[cfg(doc)]
 use crate::trace::PredicateInfo;
 
-pub use limit::{Broken, Limit};
-pub use recorded::{Goal, Recorded};
+pub use limit::{Broken, Compared, Limit};
+pub use recorded::{Goal, Recorded, Test};
 
-/// What is compared of a predicate or goal.
+/// What is compared of a predicate, goal or test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
-    /// Boxes opened, last calls included.
+    /// Boxes opened, last calls included; of a test those in it, and so for the other counts.
     Calls,
     /// Exits of both kinds.
     Exits,
@@ -34,11 +35,12 @@ pub enum Figure {
     Fails,
     /// Boxes left by an exception.
     Exceptions,
-    /// Exits that left a choicepoint.
+    /// Exits that left a choicepoint; of a test those of its body alone.
     Left,
-    /// Of a predicate its self time, of a goal the time that it was served, in ns, as recorded.
+    /// Of a predicate or test its self time, of a goal the time that it was served, in ns, as
+    /// recorded.
     Time,
-    /// Of a predicate its net self time in ns.
+    /// Of a predicate or test its net self time in ns.
     Net,
 }
 
@@ -118,7 +120,7 @@ impl Measured {
 /// All figures of a row of one side, by [`Figure`].
 pub type Figures = [Measured; Figure::ALL.len()];
 
-/// A predicate or goal on both sides.
+/// A predicate, goal or test on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change<K> {
     /// What it is.
@@ -130,7 +132,7 @@ pub struct Change<K> {
     /// What the predicate does differently itself: for each callee, how many more or fewer calls it
     /// makes per entry (a call or redo of it); in the same way, choicepoints of its own that it
     /// leaves; all of it times its entries, the mean of both sides. Of a predicate that is only on
-    /// one side, its calls. Of a goal 0.
+    /// one side, its calls. Of a goal or test 0.
     pub own: u64,
     /// It is the engine's own work: its counts are 0 here.
     pub is_engine_work: bool,
@@ -159,12 +161,17 @@ impl<K> Change<K> {
         after.is_apart_from(before)
     }
 
+    /// Whether it was called on both sides.
+    #[must_use]
+    pub fn is_on_both_sides(&self) -> bool {
+        self.before.is_some() && self.after.is_some()
+    }
+
     /// Whether some count differs, or it is on one side only.
     #[must_use]
     pub fn counts_differ(&self) -> bool {
         let differs = |&figure: &Figure| self.difference(figure) != 0;
-        !self.is_engine_work
-            && (self.before.is_some() != self.after.is_some() || Figure::COUNTS.iter().any(differs))
+        !self.is_engine_work && (!self.is_on_both_sides() || Figure::COUNTS.iter().any(differs))
     }
 
     /// Whether some count differs, or the time by more than the noise.
@@ -187,6 +194,25 @@ impl<K> Change<K> {
             self.size(time),
         ))
     }
+
+    /// What got worse comes before what got better, and that before what is the same; in each case
+    /// by how much: by calls, by all counts, by time beyond the noise. What is new comes after what
+    /// is on both sides, and what is gone comes last.
+    fn worst_first(&self, time: Figure) -> impl Ord + use<K> {
+        let counts = Figure::COUNTS.iter().map(|&figure| self.difference(figure));
+        let time = match self.is_beyond_noise(time) {
+            true => self.difference(time),
+            false => 0,
+        };
+        let change = [self.difference(Figure::Calls), counts.sum::<i128>(), time];
+        let is_worse = change > [0; 3];
+        Reverse((
+            self.is_on_both_sides(),
+            self.after.is_some(),
+            is_worse,
+            change.map(i128::unsigned_abs),
+        ))
+    }
 }
 
 /// Both sides.
@@ -194,12 +220,16 @@ impl<K> Change<K> {
 pub struct Comparison {
     /// How many recordings there are of each side.
     pub recordings: [usize; 2],
-    /// Which time of predicates is compared: the net one if it was measured in all recordings.
+    /// Which time of predicates and tests is compared: the net one if it was measured in all
+    /// recordings.
     pub time: Figure,
     /// Predicates, the most changed first.
     pub predicates: Vec<Change<String>>,
     /// Goals, the most changed first.
     pub goals: Vec<Change<Goal>>,
+    /// Tests of plunit: the most worsened first, then the most improved, then those that are the
+    /// same, new ones, and those that are gone.
+    pub tests: Vec<Change<Test>>,
     /// Sums over all predicates; without the engine's own work.
     pub all: Change<()>,
 }
@@ -239,13 +269,18 @@ impl Comparison {
             change.own = own;
         }
         predicates.sort_by_cached_key(|change| (change.rank(time), change.key.clone()));
-        let [goals_before, goals_after] = sides.map(|side| medians(side, |of| &of.goals));
-        let goals_before = renumbered(&goals_before, &goals_after);
-        let goals_before = goals_before.iter().map(|(goal, of)| (goal, *of)).collect();
-        let mut goals = changes([goals_before, goals_after], |goal: &Goal| {
-            engine_work.contains(&goal.callee)
-        });
+        let mut goals = changes_of_moved(
+            sides.map(|side| medians(side, |of| &of.goals)),
+            Goal::group,
+            |goal| engine_work.contains(&goal.callee),
+        );
         goals.sort_by_cached_key(|change| (change.rank(Figure::Time), change.key.clone()));
+        let mut tests = changes_of_moved(
+            sides.map(|side| medians(side, |of| &of.tests)),
+            |test| Some(test.name.as_str()),
+            |_| false,
+        );
+        tests.sort_by_cached_key(|change| (change.worst_first(time), change.key.clone()));
         let [before_all, after_all] = sides.map(|side| {
             let values: Vec<&Values> = side.iter().map(|recorded| &recorded.all).collect();
             Some(figures(&values))
@@ -255,6 +290,7 @@ impl Comparison {
             time,
             predicates,
             goals,
+            tests,
             all: Change {
                 key: (),
                 before: before_all,
@@ -288,40 +324,34 @@ fn medians<'r, K: Ord>(
     keys.into_iter().map(row).collect()
 }
 
-/// The goals before under the numbers that they have after: where a clause calls a predicate at as
-/// many goals on both sides, they are the same goals, in their order. So a goal that is written in
-/// between changes no other.
-fn renumbered(
-    before: &BTreeMap<&Goal, Figures>,
-    after: &BTreeMap<&Goal, Figures>,
-) -> BTreeMap<Goal, Figures> {
-    // The goals of each clause and callee, in the order of their numbers.
-    fn grouped<'g>(
-        goals: &BTreeMap<&'g Goal, Figures>,
-    ) -> BTreeMap<(&'g str, u32, &'g str), Vec<&'g Goal>> {
-        let mut groups = BTreeMap::<_, Vec<&Goal>>::new();
-        for goal in goals.keys() {
-            if let Some((clause, _)) = goal.place {
-                let key = (goal.caller.as_str(), clause, goal.callee.as_str());
-                groups.entry(key).or_default().push(goal);
+/// A row for each key of one side or both, where a key says a place that an edit of the source
+/// moves: where a group has as many keys on both sides, they are the same, in their order, and have
+/// the places of after. So a goal that is written in between changes no other.
+fn changes_of_moved<'r, K: Ord + Clone, G: Ord>(
+    [before, after]: [BTreeMap<&'r K, Figures>; 2],
+    group: impl Fn(&'r K) -> Option<G>,
+    is_engine_work: impl Fn(&K) -> bool,
+) -> Vec<Change<K>> {
+    let grouped = |rows: &BTreeMap<&'r K, Figures>| {
+        let mut groups = BTreeMap::<G, Vec<&'r K>>::new();
+        for &key in rows.keys() {
+            if let Some(of) = group(key) {
+                groups.entry(of).or_default().push(key);
             }
         }
         groups
-    }
-    let (groups, groups_after) = (grouped(before), grouped(after));
-    let mut names: BTreeMap<&Goal, &Goal> = BTreeMap::new();
-    for (key, goals) in groups {
-        if let Some(same) = groups_after
-            .get(&key)
-            .filter(|same| same.len() == goals.len())
-        {
-            names.extend(goals.into_iter().zip(same.iter().copied()));
+    };
+    let (groups, groups_after) = (grouped(&before), grouped(&after));
+    let mut moved: BTreeMap<&K, &K> = BTreeMap::new();
+    for (of, keys) in groups {
+        let same = groups_after.get(&of);
+        if let Some(same) = same.filter(|same| same.len() == keys.len()) {
+            moved.extend(keys.into_iter().zip(same.iter().copied()));
         }
     }
-    let goals = before.iter();
-    goals
-        .map(|(&goal, &figures)| (names.get(goal).copied().unwrap_or(goal).clone(), figures))
-        .collect()
+    let before = before.into_iter();
+    let before = before.map(|(key, figures)| (moved.get(key).copied().unwrap_or(key), figures));
+    changes([before.collect(), after], is_engine_work)
 }
 
 /// A row for each key of one side or both.

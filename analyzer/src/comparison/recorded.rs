@@ -6,6 +6,8 @@ use std::fmt;
 use super::{Figure, Values};
 use crate::Analysis;
 use crate::figures::PortTotals;
+use crate::figures::counted::Counted;
+use crate::tables::{Row, TestRow};
 use crate::trace::PredicateInfo;
 
 /// A goal of a clause and what it called, or the calls of a caller and a callee that do not say
@@ -18,6 +20,39 @@ pub struct Goal {
     pub place: Option<(u32, u32)>,
     /// Indicator of the callee.
     pub callee: String,
+}
+
+impl Goal {
+    /// The clause and the callee: within them, the numbers of goals change by what is written in
+    /// between.
+    pub(super) fn group(&self) -> Option<(&str, u32, &str)> {
+        let (clause, _) = self.place?;
+        Some((&self.caller, clause, &self.callee))
+    }
+}
+
+/// A test of plunit, as in the table `tests`. Its place changes by what is written before it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Test {
+    /// Its name, behind that of its unit and a colon. Several tests may have the same.
+    pub name: String,
+    /// Source file of its unit.
+    pub file: Option<String>,
+    /// Line where it begins.
+    pub line: Option<u32>,
+}
+
+/// The name, then the place as far as it is known.
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self { name, file, line } = self;
+        match (file, line) {
+            (Some(file), Some(line)) => write!(f, "{name} ({file}:{line})"),
+            (Some(file), None) => write!(f, "{name} ({file})"),
+            (None, Some(line)) => write!(f, "{name} (line {line})"),
+            (None, None) => write!(f, "{name}"),
+        }
+    }
 }
 
 /// The goal `G` of clause `C` of a predicate is its `#C.G`.
@@ -45,6 +80,7 @@ pub struct Recorded {
     /// is the predicate whose clause has it.
     pub(super) edges: BTreeMap<(String, String), Values>,
     pub(super) goals: BTreeMap<Goal, Values>,
+    pub(super) tests: BTreeMap<Test, Values>,
     /// Sum over the predicates; without the engine's own work.
     pub(super) all: Values,
     /// Names of the rows that are the engine's own work.
@@ -60,6 +96,7 @@ impl Recorded {
             ..Self::default()
         };
         recorded.predicates(analysis);
+        recorded.tests(analysis);
         for site in analysis.tables().site_list() {
             let goal = Goal {
                 caller: analysis.caller(site.caller).to_owned(),
@@ -74,6 +111,28 @@ impl Recorded {
             add(row, values(&site.figures.ports, time, 0));
         }
         recorded
+    }
+
+    /// Whether there is a test of plunit that has figures of its own.
+    #[must_use]
+    pub fn has_tests(&self) -> bool {
+        !self.tests.is_empty()
+    }
+
+    /// Times are of work, as those of other rows.
+    fn tests(&mut self, analysis: &Analysis) {
+        for test in analysis.tables_of(Counted::Work).test_list() {
+            let row = TestRow::new(&test);
+            let net = row.self_comp_ns.unwrap_or(0);
+            let mut values = values(test.ports(), row.self_ns, net);
+            values[Figure::Left as usize] = row.choicepoints;
+            let test = Test {
+                name: row.test.to_owned(),
+                file: row.file.map(str::to_owned),
+                line: row.line,
+            };
+            add(self.tests.entry(test).or_default(), values);
+        }
     }
 
     fn predicates(&mut self, analysis: &Analysis) {

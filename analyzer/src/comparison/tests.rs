@@ -92,10 +92,7 @@ fn what_is_new_or_gone_is_on_one_side() {
     assert_eq!(changed.collect::<Vec<_>>(), [true, true, false]);
     let broken = |text| {
         let broken = Limit::parse(text).unwrap().broken(&comparison);
-        broken
-            .into_iter()
-            .map(|of| of.predicate)
-            .collect::<Vec<_>>()
+        broken.into_iter().map(|of| of.name).collect::<Vec<_>>()
     };
     assert_eq!(broken("calls +10%"), [limit::ALL]);
     assert_eq!(broken("calls +5"), ["new/1"]);
@@ -186,4 +183,136 @@ fn goals_are_found_again_in_their_clause() {
             (Some(4), "r/0", (true, true)),
         ]
     );
+}
+
+/// A recording with tests (name, line, calls, choicepoints left, self time).
+fn with_tests(tests: &[(&str, u32, [u64; 3])]) -> Recorded {
+    let mut recorded = Recorded::default();
+    for &(name, line, [calls, left, time]) in tests {
+        let mut values = Values::default();
+        values[Figure::Calls as usize] = calls;
+        values[Figure::Left as usize] = left;
+        values[Figure::Time as usize] = time;
+        let test = Test {
+            name: name.to_owned(),
+            file: Some("t.plt".to_owned()),
+            line: Some(line),
+        };
+        recorded.tests.insert(test, values);
+    }
+    recorded
+}
+
+/// The names and lines of tests, and whether they are on each side.
+fn shown(comparison: &Comparison) -> Vec<(&str, u32, [bool; 2])> {
+    let row = |change: &'_ Change<Test>| [change.before.is_some(), change.after.is_some()];
+    let tests = comparison.tests.iter();
+    tests
+        .map(|test| (test.key.name.as_str(), test.key.line.unwrap(), row(test)))
+        .collect()
+}
+
+#[test]
+fn the_worst_test_comes_first() {
+    let before = with_tests(&[
+        ("u:better", 1, [11, 0, 5]),
+        ("u:best", 7, [90, 0, 5]),
+        ("u:gone", 2, [900, 0, 5]),
+        ("u:leaves", 3, [10, 0, 5]),
+        ("u:longer", 4, [10, 0, 5]),
+        ("u:same", 5, [10, 0, 5]),
+        ("u:worse", 6, [10, 0, 5]),
+    ]);
+    let after = with_tests(&[
+        ("u:better", 11, [10, 0, 5]),
+        ("u:best", 18, [10, 0, 5]),
+        ("u:leaves", 13, [10, 1, 5]),
+        ("u:longer", 14, [10, 0, 7]),
+        ("u:new", 15, [900, 0, 5]),
+        ("u:same", 16, [10, 0, 5]),
+        ("u:worse", 17, [12, 0, 5]),
+    ]);
+    let comparison = Comparison::of(&[before], &[after]);
+    let both = [true, true];
+    assert_eq!(
+        shown(&comparison),
+        [
+            ("u:worse", 17, both),
+            ("u:leaves", 13, both),
+            ("u:longer", 14, both),
+            ("u:best", 18, both),
+            ("u:better", 11, both),
+            ("u:same", 16, both),
+            ("u:new", 15, [false, true]),
+            ("u:gone", 2, [true, false]),
+        ]
+    );
+}
+
+/// Tests of the same name are told apart by their order, or else by their lines.
+#[test]
+fn tests_of_the_same_name_are_told_apart() {
+    let three = [
+        ("u:a", 1, [1, 0, 0]),
+        ("u:a", 2, [2, 0, 0]),
+        ("u:b", 3, [3, 0, 0]),
+    ];
+    let moved = [
+        ("u:a", 4, [1, 0, 0]),
+        ("u:a", 5, [2, 0, 0]),
+        ("u:b", 6, [3, 0, 0]),
+    ];
+    let [before, after] = [&three, &moved].map(|tests| [with_tests(tests)]);
+    let comparison = Comparison::of(&before, &after);
+    assert_eq!(comparison.tests.len(), 3);
+    assert!(!comparison.tests.iter().any(Change::counts_differ));
+    let comparison = Comparison::of(&before, &[with_tests(&three[1..])]);
+    let both = [true, true];
+    assert_eq!(
+        shown(&comparison),
+        [
+            ("u:a", 2, both),
+            ("u:b", 3, both),
+            ("u:a", 1, [true, false])
+        ]
+    );
+}
+
+/// A limit of tests is for each test on both sides, and for nothing else; that of a time obeys the
+/// noise.
+#[test]
+fn tests_break_limits() {
+    let side = |runs: &[(u64, u64)]| {
+        let run = |&(calls, time): &(u64, u64)| {
+            with_tests(&[("u:a", 1, [calls, 0, time]), ("u:b", 2, [100, 0, 100])])
+        };
+        runs.iter().map(run).collect::<Vec<_>>()
+    };
+    let broken = |text: &str, before: &[Recorded], after: &[Recorded]| {
+        let broken = Limit::parse(text).unwrap();
+        let broken = broken.broken(&Comparison::of(before, after)).into_iter();
+        broken.map(|of| of.name).collect::<Vec<_>>()
+    };
+    let none = [] as [&str; 0];
+    let (before, after) = (side(&[(100, 100)]), side(&[(111, 121)]));
+    assert_eq!(broken("test.calls > 10 %", &before, &after), ["u:a"]);
+    assert_eq!(broken("test.calls > 11 %", &before, &after), none);
+    assert_eq!(broken("test.calls +10", &before, &after), ["u:a"]);
+    assert_eq!(broken("test.self > 20 %", &before, &after), ["u:a"]);
+    assert_eq!(broken("test.self > 21 %", &before, &after), none);
+    assert_eq!(broken("test.self > 20ns", &before, &after), ["u:a"]);
+    assert_eq!(broken("test.calls -10", &after, &before), ["u:a"]);
+    // Predicates have limits of their own.
+    assert_eq!(broken("calls +0", &before, &after), none);
+    // The median is ten times as much, but one recording contradicts.
+    let noisy = side(&[(100, 10), (100, 11), (100, 100)]);
+    let slow = |least| side(&[(100, least), (100, 110), (100, 120)]);
+    assert_eq!(broken("test.self > 20 %", &noisy, &slow(100)), none);
+    assert_eq!(broken("test.self > 20 %", &noisy, &slow(101)), ["u:a"]);
+    // A new test is no worse one, and a test that is gone is no better one.
+    let fewer = [with_tests(&[("u:b", 1, [100, 0, 100])])];
+    for limit in ["test.calls +0", "test.calls -0", "test.calls > 0 %"] {
+        assert_eq!(broken(limit, &fewer, &before), none, "{limit}");
+        assert_eq!(broken(limit, &before, &fewer), none, "{limit}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Tables;
 use super::row::{Row, rows};
-use crate::figures::PredicateFigures;
+use crate::figures::{PortTotals, PredicateFigures};
 use crate::net::centers::{CenterSum, by_center};
 use crate::trace::{PredicateIndex, PredicateInfo};
 
@@ -62,6 +62,14 @@ pub struct UnitTest<'t> {
     /// Of its body.
     own: &'t PredicateFigures,
     collections: u64,
+}
+
+impl UnitTest<'_> {
+    /// What the boxes in it did; its body is not among them.
+    #[must_use]
+    pub fn ports(&self) -> &PortTotals {
+        &self.sum.figures
+    }
 }
 
 impl<'t> Tables<'t> {

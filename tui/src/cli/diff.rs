@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use portmortem_analyzer::comparison::Limit;
 
 use super::{OutcomeFormat, ScopeArgs};
@@ -18,10 +18,12 @@ Examples:
   portmortem diff a1.pmt,a2.pmt,a3.pmt b1.pmt,b2.pmt     the same with the noise of times
   portmortem diff old.pmt new.pmt --fail-if 'calls +10%' --fail-if 'self +5ms'
   portmortem diff old.pmt new.pmt --sites --format csv > changes.csv
+  portmortem diff old.pmt new.pmt --by test --fail-if 'test.calls > 10 %'
 
 A limit is calls, exits, redos, fails, exceptions, left (exits that leave a choicepoint) or self,
-then + or - and how much at most: a number, a time, or percent. If a predicate or the sum of all
-breaks one, the exit status is 1 and the error names them.")]
+then + (or >) or - and how much at most: a number, a time, or percent. If a predicate or the sum of
+all breaks one, the exit status is 1 and the error names them. With test. before the figure, a limit
+is for each test of plunit that is on both sides; recordings have tests with `record --tests`.")]
 pub(crate) struct DiffArgs {
     /// Recordings before the change, with commas between
     #[arg(value_name = "BEFORE", value_parser = recordings())]
@@ -32,11 +34,14 @@ pub(crate) struct DiffArgs {
     /// End with status 1 if figures got worse by more than this (may be given more than once)
     #[arg(long, value_name = "LIMIT", value_parser = Limit::parse)]
     pub(crate) fail_if: Vec<Limit>,
-    /// Number of predicates and goals to show [default: 10 as text, else all]
+    /// What rows are of; tests of plunit need recordings made with `record --tests`
+    #[arg(long, value_enum, default_value_t = CompareBy::Predicate)]
+    pub(crate) by: CompareBy,
+    /// Number of predicates and goals, or tests, to show [default: 10 as text, else all]
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
     /// Show only the goals of clauses, those with the largest change of calls first
-    #[arg(long)]
+    #[arg(long, conflicts_with = "by")]
     pub(crate) sites: bool,
     /// Which part of the traces to look at
     #[command(flatten)]
@@ -44,6 +49,15 @@ pub(crate) struct DiffArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = OutcomeFormat::Text)]
     pub(crate) format: OutcomeFormat,
+}
+
+/// What rows are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareBy {
+    /// Predicates, then goals of clauses
+    Predicate,
+    /// Tests of plunit, what got worse first
+    Test,
 }
 
 /// Recordings of one program.

@@ -1,26 +1,31 @@
 //! `portmortem diff`: two programs, or one before and after a change, side by side.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use portmortem_analyzer::comparison::{Broken, Change, Comparison, Figure, Goal, Recorded};
+use portmortem_analyzer::comparison::{
+    Broken, Change, Compared, Comparison, Figure, Goal, Recorded, Test,
+};
 use portmortem_analyzer::export::Csv;
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::remarks::modes_and_technique;
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::text::{count, counted, time};
+use portmortem_analyzer::trace::names::printable;
 
 use super::analysis::{INCOMPLETE, analyse, warn_of_losses};
 use super::scope;
-use crate::cli::{DiffArgs, OutcomeFormat, Recordings};
-use crate::report::{as_list, compared_goals, compared_headline, compared_predicates};
+use crate::cli::{CompareBy, DiffArgs, OutcomeFormat, Recordings};
+use crate::report::{
+    as_list, compared_goals, compared_headline, compared_predicates, compared_tests,
+};
 
-/// How many predicates and goals a comparison for people shows unless it is said.
+/// How many predicates, goals or tests a comparison for people shows unless it is said.
 const USUAL_TOP: usize = 10;
 
-/// More predicates that break a limit are only counted.
+/// More rows that break a limit are only counted.
 const MOST_NAMED: usize = 5;
 
 /// Prints what changed. It is an error if a limit is broken; status 3 if parts of a trace are missing.
@@ -28,6 +33,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
     let mut kinds = Vec::new();
     let mut is_whole = true;
     let mut unmatched: Vec<&String> = args.scope.hide.iter().collect();
+    let mut limits = args.fail_if.iter();
+    let needs_tests =
+        args.by == CompareBy::Test || limits.any(|limit| limit.compared() == Compared::Tests);
     let mut side = |of: &Recordings| {
         let read = |path: &PathBuf| {
             let analysis = analyse(path, |trace| {
@@ -38,6 +46,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
             kinds.push(modes_and_technique(&analysis.trace));
             let recorded = Recorded::of(&analysis);
             analysis.trace.check_whole(path)?;
+            if needs_tests && !recorded.has_tests() {
+                bail!("{}", no_tests(path, analysis.filters.is_everything()));
+            }
             Ok(recorded)
         };
         of.0.iter().map(read).collect::<Result<Vec<Recorded>>>()
@@ -49,26 +60,38 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
     let comparison = Comparison::of(&before, &after);
     kinds.sort();
     kinds.dedup();
-    let remarks = remarks(&comparison, &kinds);
+    let remarks = remarks(args.by, &comparison, &kinds);
     let limits = args.fail_if.iter();
     let broken: Vec<Vec<Broken>> = limits.map(|limit| limit.broken(&comparison)).collect();
     let mut out = Vec::new();
     match args.format {
         OutcomeFormat::Text => text(args, &comparison, &remarks, &mut out)?,
-        OutcomeFormat::Csv if args.sites => {
-            csv(&comparison.goals, &comparison, args.top, &mut out)?
-        }
-        OutcomeFormat::Csv => csv(&comparison.predicates, &comparison, args.top, &mut out)?,
+        OutcomeFormat::Csv => match args.by {
+            CompareBy::Test => csv(&comparison.tests, &comparison, args.top, &mut out)?,
+            CompareBy::Predicate if args.sites => {
+                csv(&comparison.goals, &comparison, args.top, &mut out)?;
+            }
+            CompareBy::Predicate => {
+                csv(&comparison.predicates, &comparison, args.top, &mut out)?;
+            }
+        },
         OutcomeFormat::Json => {
-            let report = serde_json::json!({
+            let mut report = serde_json::json!({
                 "before": names(&args.before),
                 "after": names(&args.after),
-                "predicates": objects(&comparison.predicates, &comparison, args.top),
-                "sites": objects(&comparison.goals, &comparison, args.top),
                 "broken": broken.iter().flatten().map(object_of_broken).collect::<Vec<_>>(),
                 "incomplete": !is_whole,
                 "remarks": remarks,
             });
+            match args.by {
+                CompareBy::Test => {
+                    report["tests"] = objects(&comparison.tests, &comparison, args.top);
+                }
+                CompareBy::Predicate => {
+                    report["predicates"] = objects(&comparison.predicates, &comparison, args.top);
+                    report["sites"] = objects(&comparison.goals, &comparison, args.top);
+                }
+            }
             serde_json::to_writer_pretty(Escaped(&mut out), &report)?;
             writeln!(out)?;
         }
@@ -89,8 +112,28 @@ fn names(side: &Recordings) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// Why a trace has no tests to compare, and what to do; `is_all` if all of it is looked at.
+fn no_tests(path: &Path, is_all: bool) -> String {
+    let path = path.display();
+    match is_all {
+        true => format!(
+            "{path}: no tests of plunit have figures in it; to record them: portmortem record --tests FILE.plt"
+        ),
+        false => format!("{path}: no tests of plunit are in this part of it; choose another one"),
+    }
+}
+
 /// What a reader must know beside the figures. `kinds` are the modes of the recordings, each once.
-fn remarks(comparison: &Comparison, kinds: &[String]) -> Vec<String> {
+fn remarks(by: CompareBy, comparison: &Comparison, kinds: &[String]) -> Vec<String> {
+    let order = match by {
+        CompareBy::Predicate => {
+            "the order is by what each predicate does differently itself, then by calls, all counts, time"
+        }
+        CompareBy::Test => {
+            "what got worse comes first, then what got better, by calls, then all counts, then time; \
+             what is new or gone comes last"
+        }
+    };
     let what = match comparison.time {
         Figure::Net => "net self times are compared",
         _ => "self times are as recorded: net times were not measured in all recordings",
@@ -106,8 +149,7 @@ fn remarks(comparison: &Comparison, kinds: &[String]) -> Vec<String> {
         }
     };
     let mut remarks = vec![
-        "the order is by what each predicate does differently itself, then by calls, all counts, time"
-            .to_owned(),
+        order.to_owned(),
         format!("counts are exact; {what}; {noise}"),
     ];
     if kinds.len() > 1 {
@@ -129,10 +171,15 @@ fn text(
     let headline = compared_headline(comparison, sides.each_ref().map(String::as_str));
     writeln!(out, "{headline}")?;
     let top = args.top.unwrap_or(USUAL_TOP);
-    if !args.sites {
-        writeln!(out, "{}", compared_predicates(comparison, top))?;
+    match args.by {
+        CompareBy::Test => writeln!(out, "{}", compared_tests(comparison, top))?,
+        CompareBy::Predicate => {
+            if !args.sites {
+                writeln!(out, "{}", compared_predicates(comparison, top))?;
+            }
+            writeln!(out, "{}", compared_goals(comparison, top))?;
+        }
     }
-    writeln!(out, "{}", compared_goals(comparison, top))?;
     write!(out, "{}", as_list(remarks))?;
     Ok(())
 }
@@ -180,6 +227,23 @@ impl Keyed for Goal {
             number(clause),
             number(goal),
             Cell::Text(callee),
+        ]
+    }
+}
+
+impl Keyed for Test {
+    const COLUMNS: &'static [&'static str] = &["test", "file", "line"];
+
+    fn time(comparison: &Comparison) -> (Figure, &'static str) {
+        String::time(comparison)
+    }
+
+    fn cells(change: &Change<Self>) -> Vec<Cell<'_>> {
+        let Test { name, file, line } = &change.key;
+        vec![
+            Cell::Text(name),
+            file.as_deref().map_or(Cell::Missing, Cell::Text),
+            line.map_or(Cell::Missing, |line| integer(line.into())),
         ]
     }
 }
@@ -244,7 +308,7 @@ fn objects<K: Keyed>(
     changes: &[Change<K>],
     comparison: &Comparison,
     top: Option<usize>,
-) -> Vec<serde_json::Value> {
+) -> serde_json::Value {
     let names = columns::<K>(comparison);
     let object = |change| {
         let cells = cells(change, comparison).into_iter();
@@ -262,9 +326,13 @@ fn objects<K: Keyed>(
 }
 
 fn object_of_broken(broken: &Broken) -> serde_json::Value {
+    let kind = match broken.compared {
+        Compared::Predicates => "predicate",
+        Compared::Tests => "test",
+    };
     serde_json::json!({
         "limit": broken.limit,
-        "predicate": broken.predicate,
+        kind: broken.name,
         "figure": broken.figure.name(),
         "before": broken.values[0].median,
         "after": broken.values[1].median,
@@ -273,19 +341,25 @@ fn object_of_broken(broken: &Broken) -> serde_json::Value {
 
 /// Which rows break a limit; `None` if none does.
 fn sentence(broken: &[Broken]) -> Option<String> {
-    let limit = &broken.first()?.limit;
+    let Broken {
+        limit, compared, ..
+    } = broken.first()?;
     let name = |broken: &Broken| {
         let value = |value| match broken.figure {
             Figure::Time | Figure::Net => time(value),
             _ => count(value),
         };
         let [before, after] = broken.values.map(|side| value(side.median));
-        format!("{} ({before} to {after})", broken.predicate)
+        format!("{} ({before} to {after})", printable(&broken.name))
     };
     let mut names: Vec<String> = broken.iter().take(MOST_NAMED).map(name).collect();
     if broken.len() > MOST_NAMED {
         names.push(format!("{} more", broken.len() - MOST_NAMED));
     }
-    let rows = counted(broken.len() as u64, "row", "rows");
+    let (one, more) = match compared {
+        Compared::Predicates => ("row", "rows"),
+        Compared::Tests => ("test", "tests"),
+    };
+    let rows = counted(broken.len() as u64, one, more);
     Some(format!("{limit} is broken by {rows}: {}", names.join(", ")))
 }

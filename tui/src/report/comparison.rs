@@ -1,6 +1,6 @@
-//! Two programs side by side: a line for each predicate and each goal that changed.
+//! Two programs side by side: a line for each predicate, goal or test that changed.
 
-use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal};
+use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal, Test};
 use portmortem_analyzer::text::{TimeUnit, count, counted, difference, rounded, time};
 use portmortem_analyzer::trace::names::printable;
 
@@ -46,15 +46,7 @@ pub(crate) fn headline(comparison: &Comparison, names: [&str; 2]) -> String {
 
 /// The first `top` of the predicates that changed, and a line on the rest.
 pub(crate) fn predicates(comparison: &Comparison, top: usize) -> String {
-    let layout = Layout {
-        time: comparison.time,
-        time_heading: match comparison.time {
-            Figure::Net => "net self",
-            _ => "self",
-        },
-        name_heading: "predicate",
-        differences: DIFFERENCES,
-    };
+    let layout = Layout::of_self_time(comparison, "predicate");
     table(
         &comparison.predicates,
         comparison,
@@ -62,6 +54,13 @@ pub(crate) fn predicates(comparison: &Comparison, top: usize) -> String {
         String::clone,
         top,
     )
+}
+
+/// The first `top` of the tests of plunit that changed, and a line on the rest.
+pub(crate) fn tests(comparison: &Comparison, top: usize) -> String {
+    let layout = Layout::of_self_time(comparison, "test");
+    let name = |test: &Test| printable(&test.to_string());
+    table(&comparison.tests, comparison, &layout, name, top)
 }
 
 /// The first `top` of the goals that changed, and a line on the rest.
@@ -83,6 +82,21 @@ struct Layout {
     name_heading: &'static str,
     /// Counts whose differences are shown, with their headings and [`Column::dispensable`].
     differences: &'static [(Figure, &'static str, u8)],
+}
+
+impl Layout {
+    /// With self times, net where they were measured, and all counts.
+    fn of_self_time(comparison: &Comparison, name_heading: &'static str) -> Self {
+        Self {
+            time: comparison.time,
+            time_heading: match comparison.time {
+                Figure::Net => "net self",
+                _ => "self",
+            },
+            name_heading,
+            differences: DIFFERENCES,
+        }
+    }
 }
 
 const DIFFERENCES: &[(Figure, &str, u8)] = &[

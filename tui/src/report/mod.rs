@@ -34,6 +34,7 @@ pub(crate) use annotation::listing;
 pub(crate) use clauses::{order as clause_order, table as clause_table};
 pub(crate) use comparison::{
     goals as compared_goals, headline as compared_headline, predicates as compared_predicates,
+    tests as compared_tests,
 };
 pub(crate) use events::{Lines, history as history_of_box};
 pub(crate) use flat::order;
