@@ -61,8 +61,10 @@ pub enum WayOut {
 }
 
 impl Class {
-    /// That of an event whose predicates are [`PredicateIndex`].
-    #[inline]
+    /// That of an event whose predicates are [`PredicateIndex`]. In the replay they are
+    /// [`Callable`](crate::trace::Callable)s.
+    // The replay takes each kind of event apart as it is decoded: then nothing is left of this.
+    #[inline(always)]
     #[must_use]
     pub fn of(event: Event) -> Self {
         match event {
