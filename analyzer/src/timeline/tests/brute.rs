@@ -311,13 +311,6 @@ fn count(happening: &Happening, column: &mut Column, window: &Stretch) {
             counts.gaps += 1;
             counts.lost += lost;
         }
-        Event::Cut { .. }
-        | Event::Pause
-        | Event::Resume
-        | Event::Clause { .. }
-        | Event::Arguments(_)
-        | Event::Table(_)
-        | Event::Value(_)
-        | Event::Sync(_) => {}
+        _ => {}
     }
 }
