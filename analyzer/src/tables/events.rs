@@ -28,7 +28,7 @@ rows! {
         /// When, in ns since the beginning of the trace.
         "at" Clock ns: u64 = e.trace.clock().since_start_ns(e.step.tick);
         /// `call`, `tail`, `exit_det`, `exit_nondet`, `redo`, `fail`, `exception`, `cut`, `pause`,
-        /// `resume`, `gap`, `mark`, `clause`, `arguments`, `table` or `value`.
+        /// `resume`, `gap`, `mark`, `clause`, `arguments`, `table`, `value` or `sync`.
         "port" None port: &'t str = e.step.kind().name();
         /// Indicator of the predicate that the box runs; of a call or last call, the predicate that
         /// is called.

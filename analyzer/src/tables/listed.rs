@@ -20,7 +20,7 @@ rows! {
         /// When, in ns since the beginning of the trace.
         "at" Clock ns: u64 = l.at.trace.clock().since_start_ns(l.at.step.tick);
         /// `call`, `tail`, `exit_det`, `exit_nondet`, `redo`, `fail`, `exception`, `cut`, `pause`,
-        /// `resume`, `gap`, `mark`, `clause`, `arguments`, `table` or `value`.
+        /// `resume`, `gap`, `mark`, `clause`, `arguments`, `table`, `value` or `sync`.
         "port" None port: &'t str = l.at.step.kind().name();
         /// Indicator of the predicate that the box runs; of a call or last call, the predicate that
         /// is called.
