@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use portmortem_tracer::format::{self, Event};
+use portmortem_tracer::format;
 use rustc_hash::FxHashMap;
 
 use crate::figures::arguments::{ArgumentFigures, Arguments, SizeFigures, SizeKind};
-use crate::machine::{At, Observer, OpenBox};
+use crate::machine::{At, Note, Observer, OpenBox};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, Trace};
 
@@ -94,8 +94,8 @@ impl Observer for Books<'_> {
 
     fn called(&mut self, _: &At, _: &OpenBox, _: Option<&()>) {}
 
-    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut ())>) {
-        let (Event::Arguments(arguments), Some((open, ()))) = (at.event, active) else {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut ())>) {
+        let (Note::Arguments(arguments), Some((open, ()))) = (note, active) else {
             return;
         };
         if at.is_inside

@@ -6,10 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use portmortem_tracer::format::Event;
-
 use crate::figures::clauses::{ClauseFigures, Clauses};
-use crate::machine::{At, Observer, OpenBox, WayOut};
+use crate::machine::{At, Note, Observer, OpenBox, WayOut};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, Trace};
 
@@ -356,8 +354,8 @@ impl Observer for Books<'_> {
     }
 
     /// A clause is entered; one that the trace does not name is greater than all.
-    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut Frame)>) {
-        let (Event::Clause { clause }, Some((open, frame))) = (at.event, active) else {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut Frame)>) {
+        let (Note::Clause(clause), Some((open, frame))) = (note, active) else {
             return;
         };
         let row = match self.predicates.get(clause as usize) {

@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
 
-use portmortem_tracer::format::{ArgumentValue, Event, ValueKind};
+use portmortem_tracer::format::{ArgumentValue, ValueKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::figures::values::{LARGE, ValueFigures, Values};
-use crate::machine::{At, Observer, OpenBox, WayOut};
+use crate::machine::{At, Note, Observer, OpenBox, WayOut};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, SiteIndex, Trace};
 
@@ -512,17 +512,17 @@ impl Observer for Books<'_> {
         }
     }
 
-    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut Kept)>) {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut Kept)>) {
         let Some((open, kept)) = active.filter(|_| at.is_inside) else {
             return;
         };
-        let Event::Value(ArgumentValue {
+        let Note::Value(ArgumentValue {
             when,
             argument,
             kind,
             size,
             hash,
-        }) = at.event
+        }) = note
         else {
             return;
         };

@@ -21,13 +21,13 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::ops::Range;
 
-use portmortem_tracer::format::{Event, SyncCall, SyncRole};
+use portmortem_tracer::format::{SyncCall, SyncRole};
 use rustc_hash::FxHashMap;
 
 use crate::figures::waits::{
     LongWait, MOST_LISTED, SharedKind, SharedObject, WaitFigures, WaitKind, Waits,
 };
-use crate::machine::{At, Observer, OpenBox, WayOut};
+use crate::machine::{At, Note, Observer, OpenBox, WayOut};
 use crate::scope::Scope;
 use crate::trace::{BoxKind, PredicateIndex, PredicateInfo, SiteIndex, StreamInfo, Trace};
 
@@ -374,8 +374,8 @@ impl Observer for Books<'_> {
         }
     }
 
-    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut Kept)>) {
-        let (Event::Sync(call), Some((_, kept))) = (at.event, active) else {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut Kept)>) {
+        let (Note::Sync(call), Some((_, kept))) = (note, active) else {
             return;
         };
         self.happens(at, false);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use portmortem_tracer::format::Event;
 
+use crate::machine::{Class, EventKind};
 use crate::moment::checkpoint::{Checkpoint, Kept, MOST_BYTES};
 use crate::moment::stack::StackChange;
 use crate::moment::{Moment, OpenBox};
@@ -203,6 +204,22 @@ pub struct Step {
     pub of: Option<(OpenBox, u64)>,
 }
 
+impl Step {
+    /// What the event does to boxes.
+    #[inline]
+    #[must_use]
+    pub fn class(&self) -> Class {
+        Class::of(self.event)
+    }
+
+    /// Of what kind the event is.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self) -> EventKind {
+        EventKind::of(self.event)
+    }
+}
+
 impl<'t> Walk<'t> {
     /// From the event of this number on; from the beginning if the number is 0. With places where
     /// walks can begin that takes a few milliseconds at most; without them the stream is read up to
@@ -291,7 +308,7 @@ impl Iterator for Walk<'_> {
         let timed = self.events.next()?;
         let number = self.events.number();
         let of = self.moment.step(timed.event, number);
-        if matches!(timed.event, Event::Gap { .. }) {
+        if matches!(Class::of(timed.event), Class::Lose(_)) {
             self.find_boxes();
         }
         Some(Step {

@@ -9,12 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use portmortem_analyzer::costs::{Costs, UNFOLDINGS};
+use portmortem_analyzer::machine::{Class, Note};
 use portmortem_analyzer::moment::Moment;
 use portmortem_analyzer::net::centers;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::{PredicateInfo, StreamInfo, Trace};
 use portmortem_analyzer::{Profile, Tables};
-use portmortem_tracer::format::Event;
 
 use crate::model::{Components, FRAME};
 
@@ -266,24 +266,24 @@ fn parts(trace: &Trace, stream: &StreamInfo) -> Vec<Recording> {
     let mut part: Option<Part> = None;
     let (mut last, mut paused) = (0, false);
     for (number, timed) in (0..).zip(trace.events(stream)) {
-        let in_gap = matches!(timed.event, Event::Gap { .. });
+        let class = Class::of(timed.event);
+        let in_gap = matches!(class, Class::Lose(_));
         if let (Some(part), Some(active), false) =
             (&mut part, whose_time(trace, &moment), paused || in_gap)
         {
             part.work.entry(active).or_default().1 += timed.tick.saturating_sub(last);
         }
         last = timed.tick;
-        match timed.event {
-            Event::Call { predicate } | Event::Tail { predicate }
+        match class {
+            Class::Enter(predicate) | Class::Depart(predicate)
                 if !is_engine_work(trace, predicate) =>
             {
                 if let Some(part) = &mut part {
                     part.work.entry(predicate).or_default().0 += 1;
                 }
             }
-            Event::Pause => paused = true,
-            Event::Resume => paused = false,
-            Event::Mark { text } => {
+            Class::Pause(pauses) => paused = pauses,
+            Class::Note(Note::Mark(text)) => {
                 parts.extend(part.take());
                 let size = trace.text(text).and_then(size_in);
                 part = size.map(|size| Part {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use portmortem_tracer::format::{Arguments as Said, Dialect, Header, Outcome, StreamKind};
+use portmortem_tracer::format::{Arguments as Said, Dialect, Event, Header, Outcome, StreamKind};
 use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 

@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
-use portmortem_tracer::format::Event;
 
-use crate::machine::{At, Observer, OpenBox};
+use crate::machine::{At, Note, Observer, OpenBox};
 use crate::scope::Scope;
 use crate::trace::PredicateIndex;
 
@@ -71,8 +70,8 @@ impl Observer for Counter<'_> {
 
     fn called(&mut self, _: &At, _: &OpenBox, _: Option<&()>) {}
 
-    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut ())>) {
-        let Event::Table(table) = at.event else {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut ())>) {
+        let Note::Table(table) = note else {
             return;
         };
         let in_focus = active.map_or(!self.scope.is_focused(), |(open, ())| {

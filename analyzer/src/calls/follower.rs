@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use portmortem_tracer::format::Event;
-
 use super::behaviour::{Behaviour, OwnChoicepoints, Recursion, Span};
-use crate::machine::{At, Observer, OpenBox, WayOut};
+use crate::machine::{At, Note, Observer, OpenBox, WayOut};
 use crate::scope::Scope;
 use crate::trace::{Callable, PredicateIndex, SiteIndex};
 
@@ -355,8 +353,8 @@ impl Observer for Follower<'_> {
         self.is_gone(at, &frame);
     }
 
-    fn noted(&mut self, at: &At, _: Option<(&OpenBox, &mut Frame)>) {
-        if matches!(at.event, Event::Clause { .. }) {
+    fn noted(&mut self, _: &At, note: Note, _: Option<(&OpenBox, &mut Frame)>) {
+        if matches!(note, Note::Clause(_)) {
             self.last = Last::Went(None);
         }
     }

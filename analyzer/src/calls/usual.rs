@@ -6,10 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use portmortem_tracer::format::Event;
-
+use crate::machine::Class;
 use crate::trace::{PredicateIndex, Trace};
-use crate::walk::{Trail, Walk};
+use crate::walk::{Step, Trail, Walk};
 
 /// Events between two looks at whether anybody still wants to know.
 const STRIDE: u64 = 1 << 14;
@@ -157,26 +156,17 @@ struct Clock {
 
 impl Clock {
     /// How long it is since the event before.
-    fn step(&mut self, event: Event, tick: u64) -> u64 {
-        let since = match self.last.replace(tick) {
-            Some(last) if !self.paused => tick.saturating_sub(last),
+    fn step(&mut self, step: &Step) -> u64 {
+        let since = match self.last.replace(step.tick) {
+            Some(last) if !self.paused => step.tick.saturating_sub(last),
             _ => 0,
         };
-        match event {
-            Event::Pause => self.paused = true,
-            Event::Resume => self.paused = false,
-            _ => {}
+        if let Class::Pause(paused) = step.class() {
+            self.paused = paused;
         }
         self.ticks += since;
         since
     }
-}
-
-fn leaves(event: Event) -> bool {
-    matches!(
-        event,
-        Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception
-    )
 }
 
 struct Search<'t, 'g> {
@@ -203,19 +193,19 @@ impl Search<'_, '_> {
                 if self.is_over(&mut read) {
                     return None;
                 }
-                clock.step(step.event, step.tick);
+                clock.step(&step);
                 let newest = open.last().map(|&(depth, ..)| depth);
-                match (step.event, step.of) {
-                    (Event::Gap { .. }, _) => open.clear(),
-                    (Event::Call { .. }, Some((of, depth))) if of.predicate == predicate => {
+                match (step.class(), step.of) {
+                    (Class::Lose(_), _) => open.clear(),
+                    (Class::Enter(_), Some((of, depth))) if of.predicate == predicate => {
                         open.push((depth, step.number, clock.ticks));
                     }
-                    (Event::Tail { .. }, Some((of, depth)))
+                    (Class::Depart(_), Some((of, depth)))
                         if of.predicate == predicate && newest != Some(depth) =>
                     {
                         open.push((depth, step.number, clock.ticks));
                     }
-                    (event, Some((_, depth))) if leaves(event) => {
+                    (Class::Leave(_), Some((_, depth))) => {
                         while let Some(&(around, number, began)) = open.last()
                             && around >= depth
                         {
@@ -242,29 +232,29 @@ impl Search<'_, '_> {
         let info = self.trace.streams().get(stream)?;
         let mut walk = Walk::from(self.trace, self.trail, info, number);
         let first = walk.next().filter(|step| step.number == number)?;
-        let (predicate, around) = match (first.event, first.of) {
-            (Event::Call { .. } | Event::Tail { .. }, Some((of, depth))) => (of.predicate, depth),
+        let (predicate, around) = match (first.class(), first.of) {
+            (Class::Enter(_) | Class::Depart(_), Some((of, depth))) => (of.predicate, depth),
             _ => return None,
         };
         let mut clock = Clock::default();
-        clock.step(first.event, first.tick);
+        clock.step(&first);
         let mut doing = Doing::default();
         let (mut active, mut read) = (predicate, 0);
         while let Some(step) = walk.next() {
             if self.is_over(&mut read) {
                 return None;
             }
-            let since = clock.step(step.event, step.tick);
+            let since = clock.step(&step);
             doing.by_predicate.entry(active).or_default().ticks += since;
-            match (step.event, step.of) {
-                (Event::Gap { .. }, _) => break,
-                (Event::Call { .. } | Event::Tail { .. }, Some((of, _))) => {
+            match (step.class(), step.of) {
+                (Class::Lose(_), _) => break,
+                (Class::Enter(_) | Class::Depart(_), Some((of, _))) => {
                     doing.by_predicate.entry(of.predicate).or_default().calls += 1;
                 }
-                (Event::Redo, Some((of, _))) => {
+                (Class::ReEnter, Some((of, _))) => {
                     doing.by_predicate.entry(of.predicate).or_default().redos += 1;
                 }
-                (event, Some((_, depth))) if leaves(event) && depth <= around => break,
+                (Class::Leave(_), Some((_, depth))) if depth <= around => break,
                 _ => {}
             }
             let newest = walk.moment().active().newest().next();
@@ -279,6 +269,7 @@ impl Search<'_, '_> {
 mod tests {
     use super::*;
     use crate::Analysis;
+    use crate::machine::WayOut;
 
     fn against(analysis: &Analysis, stream: usize, number: u64) -> Option<AgainstUsual> {
         AgainstUsual::of(&analysis.trace, analysis.trail(), stream, number, &|| true)
@@ -288,7 +279,9 @@ mod tests {
     fn what_is_no_call_has_no_usual_one() {
         let analysis = Analysis::of_sample("queens.pmt");
         let mut walk = Walk::from(&analysis.trace, None, &analysis.trace.streams()[0], 0);
-        let exit = walk.find(|step| step.event == Event::ExitDet).unwrap();
+        let exit = walk
+            .find(|step| step.class() == Class::Leave(WayOut::ExitDet))
+            .unwrap();
         assert_eq!(against(&analysis, 0, exit.number), None);
         assert_eq!(against(&analysis, 0, u64::MAX), None);
         assert_eq!(against(&analysis, 99, 0), None);

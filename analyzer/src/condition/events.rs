@@ -1,10 +1,10 @@
 //! Conditions on events: of the screen of events, and of whoever else lists them.
 
-use crate::tables::{Cell, EventRow, Row, Table, port};
+use crate::machine::EventKind;
+use crate::tables::{Cell, EventRow, Row, Table, texts};
 use crate::trace::Trace;
-use portmortem_tracer::format::Event;
 
-use super::listed::{PORTS, find_port};
+use super::listed::find_port;
 use super::{Condition, ConditionError, Field};
 
 /// A condition on rows of the table `events`: `port = fail and depth > 10`.
@@ -38,34 +38,25 @@ impl EventCondition {
     #[must_use]
     pub fn may_hold(&self, trace: &Trace) -> bool {
         let columns = &Table::Events.columns()[1..];
-        let decide = |port: &str, predicate: Option<Cell>, text: Option<Cell>| {
+        let decide = |kind: EventKind, predicate: Option<Cell>, text: Cell| {
             let cell = |column: usize| match columns[column].name {
-                "port" => Some(Cell::Text(port)),
+                "port" => Some(Cell::Text(kind.name())),
                 "predicate" => predicate,
-                "text" => text,
+                "text" => Some(text),
                 _ => None,
             };
-            self.0.decide(cell, |_| port_of(port))
+            self.0.decide(cell, |_| Some(kind as usize))
         };
-        PORTS.iter().any(|event| {
-            let texts: Vec<Cell> = match event {
-                Event::Mark { .. } => trace.texts().map(Cell::Text).collect(),
-                Event::Sync(_) => {
-                    let all = trace.all_shared().into_iter();
-                    all.map(|(_, name)| Cell::Text(name)).collect()
-                }
-                _ => vec![Cell::Missing],
-            };
-            let port = port(*event);
-            texts.into_iter().any(|text| {
+        EventKind::ALL.into_iter().any(|kind| {
+            texts(trace, kind).into_iter().any(|text| {
                 // Most ports and texts decide it alone.
-                if let Some(decided) = decide(port, None, Some(text)) {
+                if let Some(decided) = decide(kind, None, text) {
                     return decided;
                 }
                 let predicates = 0..=trace.unknown_predicate();
                 let names = predicates.map(|at| Cell::Text(trace.predicate_name(at)));
                 let mut names = std::iter::once(Cell::Missing).chain(names);
-                names.any(|name| decide(port, Some(name), Some(text)) != Some(false))
+                names.any(|name| decide(kind, Some(name), text) != Some(false))
             })
         })
     }
@@ -75,7 +66,8 @@ impl EventCondition {
     pub fn holds(&self, row: &EventRow) -> bool {
         let holds = |cells: &[Cell]| {
             let cell = |column: usize| Some(cells[column + 1]);
-            self.0.decide(cell, |_| port_of(row.port)) == Some(true)
+            let kind = EventKind::called(row.port);
+            self.0.decide(cell, |_| kind.map(|kind| kind as usize)) == Some(true)
         };
         row.with_cells(holds)
     }
@@ -85,11 +77,6 @@ impl EventCondition {
 fn port_column() -> Option<usize> {
     let columns = Table::Events.columns()[1..].iter();
     columns.into_iter().position(|column| column.name == "port")
-}
-
-/// The place of a port among all.
-fn port_of(name: &str) -> Option<usize> {
-    PORTS.iter().position(|&event| port(event) == name)
 }
 
 #[cfg(test)]

@@ -1,14 +1,10 @@
 //! Conditions on what `portmortem events` lists.
 
 use crate::listing::{Bounds, Pending, Wanted};
-use crate::machine::WayOut;
-use crate::moment::OpenBox;
-use crate::tables::{EventAt, Facts, Listed, ListedRow, Row, SiteNames, port};
+use crate::machine::{EventKind, WayOut};
+use crate::tables::{Cell, Listed, ListedRow, Row, SiteNames};
 use crate::trace::Trace;
 use crate::walk::Step;
-use portmortem_tracer::format::{
-    ArgumentValue, Arguments, CompleteTable, Event, SyncCall, SyncRole, ValueKind,
-};
 use portmortem_tracer::pattern::{PredicatePattern, wildcard};
 
 use super::{Condition, ConditionError, Field, FieldKind};
@@ -20,48 +16,14 @@ const ALIASES: [(&str, &str); 3] = [("event", "seq"), ("time", "ns"), ("number",
 /// event.
 const NOT_ASKED: [&str; 4] = ["trace", "cause", "cause_event", "caught"];
 
-/// All that can happen, in any order.
-pub(super) const PORTS: [Event; 17] = [
-    Event::Call { predicate: 0 },
-    Event::Tail { predicate: 0 },
-    Event::ExitDet,
-    Event::ExitNondet,
-    Event::Redo,
-    Event::Fail,
-    Event::Exception,
-    Event::Cut { count: 0 },
-    Event::Pause,
-    Event::Resume,
-    Event::Gap { lost: 0 },
-    Event::Mark { text: 0 },
-    Event::Clause { clause: 0 },
-    Event::Arguments(Arguments::NotGround),
-    Event::Table(CompleteTable {
-        predicate: 0,
-        answers: 0,
-        nodes: 0,
-    }),
-    Event::Value(ArgumentValue {
-        when: 0,
-        argument: 1,
-        kind: ValueKind::Unbound,
-        size: 0,
-        hash: 0,
-    }),
-    Event::Sync(SyncCall {
-        role: SyncRole::Holds,
-        shared: 0,
-    }),
-];
-
 /// A condition on events of a trace: `port = fail and predicate = lists:* and took > 1ms`.
 #[derive(Debug, Clone)]
 pub struct ListedCondition {
     condition: Condition,
     /// The column of [`ListedRow`] for each that the condition can name, and what it tells.
     columns: Vec<(usize, Tells)>,
-    /// By predicate, the unknown one included and then none, and port: what follows from those
-    /// alone.
+    /// By predicate, the unknown one included and then none, and kind of event: what follows from
+    /// those alone.
     quick: Vec<Option<bool>>,
     needs_end: bool,
     bounds: Bounds,
@@ -189,49 +151,31 @@ impl ListedCondition {
             needs_end,
             bounds,
         };
-        this.quick = this.by_predicate_and_port(trace, sites);
+        this.quick = this.by_predicate_and_kind(trace);
         Ok(this)
     }
 
-    /// What follows from predicate and port.
-    fn by_predicate_and_port(&self, trace: &Trace, sites: &SiteNames) -> Vec<Option<bool>> {
-        let unknown = trace.unknown_predicate();
-        let mut quick = Vec::new();
-        for predicate in (0..=unknown).map(Some).chain([None]) {
-            for event in PORTS {
-                let of = predicate.map(|predicate| {
-                    let boxed = OpenBox {
-                        called: 0,
-                        caller: None,
-                        predicate,
-                        called_as: predicate,
-                        last_calls: 0,
-                        way: 0,
-                    };
-                    (boxed, 0)
-                });
-                let step = Step {
-                    number: 0,
-                    event,
-                    site: None,
-                    tick: 0,
-                    of,
-                };
-                let listed = Listed {
-                    at: EventAt {
-                        trace,
-                        name: "",
-                        stream: 0,
-                        step,
-                    },
-                    sites,
-                    facts: Facts::default(),
-                };
-                let known = |tells| matches!(tells, Tells::Port | Tells::Predicate);
-                quick.push(self.ask(&listed, known));
-            }
-        }
-        quick
+    /// What follows from the predicate and the kind of an event.
+    fn by_predicate_and_kind(&self, trace: &Trace) -> Vec<Option<bool>> {
+        let predicates = (0..=trace.unknown_predicate()).map(Some).chain([None]);
+        let all = predicates.flat_map(|of| EventKind::ALL.map(|kind| (of, kind)));
+        let quick = all.map(|(of, kind)| {
+            let tells = |at: usize| self.columns.get(at).map(|&(_, tells)| tells);
+            let cell = |at: usize| match tells(at)? {
+                Tells::Port => Some(Cell::Text(kind.name())),
+                Tells::Predicate => {
+                    Some(of.map_or(Cell::Missing, |of| Cell::Text(trace.predicate_name(of))))
+                }
+                _ => None,
+            };
+            let id = |at: usize| match tells(at)? {
+                Tells::Port => Some(kind as usize),
+                Tells::Predicate => of.map(|of| of as usize),
+                _ => None,
+            };
+            self.condition.decide(cell, id)
+        });
+        quick.collect()
     }
 
     fn ask(&self, listed: &Listed, known: impl Fn(Tells) -> bool) -> Option<bool> {
@@ -242,7 +186,7 @@ impl ListedCondition {
         let id = |at: usize| {
             let step = &listed.at.step;
             match self.columns.get(at)?.1 {
-                Tells::Port => Some(port_id(step.event)),
+                Tells::Port => Some(step.kind() as usize),
                 Tells::Predicate => step.of.map(|(of, _)| of.predicate as usize),
                 Tells::Site => listed.facts.site.map(|site| site as usize),
                 Tells::Outcome => listed.facts.outcome.map(outcome_id),
@@ -266,13 +210,13 @@ fn resolve_ports(condition: &mut Condition, columns: &[usize]) -> Result<(), Con
 
 impl Wanted for ListedCondition {
     fn quick(&self, step: &Step) -> Option<bool> {
-        let predicates = self.quick.len() / PORTS.len();
+        let predicates = self.quick.len() / EventKind::ALL.len();
         let predicate = step
             .of
             .map_or(predicates - 1, |(of, _)| of.predicate as usize);
         *self
             .quick
-            .get(predicate * PORTS.len() + port_id(step.event))?
+            .get(predicate * EventKind::ALL.len() + step.kind() as usize)?
     }
 
     fn decide(&self, event: &Listed, pending: Pending) -> Option<bool> {
@@ -329,29 +273,6 @@ fn columns_called<'c>(columns: &'c [usize], called: &str) -> impl Iterator<Item 
     (0..columns.len()).filter(move |&at| Some(columns[at]) == column)
 }
 
-/// The place among [`PORTS`].
-fn port_id(event: Event) -> usize {
-    match event {
-        Event::Call { .. } => 0,
-        Event::Tail { .. } => 1,
-        Event::ExitDet => 2,
-        Event::ExitNondet => 3,
-        Event::Redo => 4,
-        Event::Fail => 5,
-        Event::Exception => 6,
-        Event::Cut { .. } => 7,
-        Event::Pause => 8,
-        Event::Resume => 9,
-        Event::Gap { .. } => 10,
-        Event::Mark { .. } => 11,
-        Event::Clause { .. } => 12,
-        Event::Arguments(_) => 13,
-        Event::Table(_) => 14,
-        Event::Value(_) => 15,
-        Event::Sync(_) => 16,
-    }
-}
-
 fn outcome_id(outcome: WayOut) -> usize {
     WayOut::ALL
         .iter()
@@ -362,7 +283,7 @@ fn outcome_id(outcome: WayOut) -> usize {
 /// Those that have the name, or of a group of them: all exits are `exit`, and last calls are calls.
 pub(super) fn find_port(text: &str) -> Result<Box<[bool]>, ConditionError> {
     let wanted = text.to_lowercase();
-    let names = PORTS.map(port);
+    let names = EventKind::ALL.map(EventKind::name);
     let is = |name: &&str| {
         **name == wanted
             || wanted == "exit" && name.starts_with("exit_")

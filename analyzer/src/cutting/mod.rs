@@ -14,9 +14,8 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use portmortem_tracer::format::{
-    BlockClose, BlockKind, BlockStart, Event, FILE_HEADER_BYTES, Index, IndexEntry,
-    MAX_EVENT_BYTES, Part, Record, WireError, crc32, cut_file_header, encode_record, encode_skip,
-    read_record,
+    BlockClose, BlockKind, BlockStart, FILE_HEADER_BYTES, Index, IndexEntry, MAX_EVENT_BYTES, Part,
+    Record, WireError, crc32, cut_file_header, encode_record, encode_skip, read_record,
 };
 use portmortem_tracer::index_and_footer;
 
@@ -232,7 +231,7 @@ impl Flight<'_> {
             }
             Class::Leave(WayOut::ExitDet) if self.between > 0 => self.between -= 1,
             Class::Leave(WayOut::Exception) => self.is_on = true,
-            Class::Cut(_) | Class::Pause(_) | Class::Note => {}
+            Class::Cut(_) | Class::Pause(_) | Class::Note(_) => {}
             _ => (self.is_on, self.between) = (false, 0),
         }
     }
@@ -341,7 +340,7 @@ impl<'w, 'o> StreamWriter<'w, 'o> {
 
     /// Events were lost: the next block says how many.
     fn lose(&mut self, kept: Kept, is_inside: bool) -> Result<(), CutError> {
-        let Event::Gap { lost } = kept.event else {
+        let Class::Lose(lost) = Class::of(kept.event) else {
             return Ok(());
         };
         // Before the part it does not matter how many they were.

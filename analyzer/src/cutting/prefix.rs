@@ -11,7 +11,7 @@
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use crate::machine::{Class, WayOut};
+use crate::machine::{Class, Note, WayOut};
 use crate::trace::events::TimedEvent;
 use crate::trace::{BoxKind, PredicateIndex, Trace};
 
@@ -153,7 +153,7 @@ impl<'t> Prefix<'t> {
     /// block.
     pub(super) fn step(&mut self, timed: &TimedEvent, kept: Kept) {
         let class = Class::of(timed.event);
-        let is_port = !matches!(class, Class::Pause(_) | Class::Note | Class::Lose);
+        let is_port = !matches!(class, Class::Pause(_) | Class::Note(_) | Class::Lose(_));
         if self.paused.is_some() && is_port {
             self.is_unusual = true;
         }
@@ -164,15 +164,15 @@ impl<'t> Prefix<'t> {
             Class::Leave(way_out) => self.leave(way_out, kept),
             Class::ReEnter => self.redo(kept),
             Class::Cut(count) => self.cut(count as usize, kept),
-            Class::Lose => self.lose(kept),
+            Class::Lose(_) => self.lose(kept),
             Class::Pause(true) => {
                 self.paused.get_or_insert((kept.number, kept.tick));
             }
             Class::Pause(false) => self.resume(kept),
-            Class::Note => match kept.event {
-                Event::Clause { clause } => self.clause(clause, kept),
-                Event::Sync(_) => self.sync(kept),
-                _ => {}
+            Class::Note(note) => match note {
+                Note::Clause(clause) => self.clause(clause, kept),
+                Note::Sync(_) => self.sync(kept),
+                Note::Mark(_) | Note::Arguments(_) | Note::Table(_) | Note::Value(_) => {}
             },
         }
     }

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use super::scenes::EventOf;
 use crate::condition::ListedCondition;
 use crate::listing::Listing;
-use crate::machine::WayOut;
 use crate::replay::growing::{Growing, NewParts};
 use crate::tables::SiteNames;
 use crate::trace::Trace;
@@ -50,7 +49,7 @@ impl AskedScenes {
                 if last.replace(block) != Some(block) {
                     found.push((event.at.stream, number));
                     let step = &event.at.step;
-                    let ended = step.of.filter(|_| WayOut::of(step.event).is_some());
+                    let ended = step.of.filter(|_| step.class().way_out().is_some());
                     found.extend(ended.map(|(of, _)| (event.at.stream, of.called)));
                 }
                 ControlFlow::Continue(())

@@ -16,10 +16,10 @@ use std::io;
 use std::ops::Range;
 
 use portmortem_tracer::fold::{Fate, mark_folded};
-use portmortem_tracer::format::{Closing, Event};
+use portmortem_tracer::format::Closing;
 
 use crate::calls::figures::SlowCall;
-use crate::machine::{Class, WayOut};
+use crate::machine::{Class, Note, WayOut};
 use crate::replay::growing::{Growing, NewParts};
 use crate::trace::events::Events;
 use crate::trace::{StreamInfo, Trace};
@@ -329,7 +329,7 @@ fn marks(trace: &Trace, new: &NewParts) -> Vec<(EventOf, bool)> {
             let mut last = [None; 2];
             let mut events = Events::part_ending(trace, stream, block..block + 1, false);
             while let Some(timed) = events.next() {
-                if let Event::Mark { text } = timed.event {
+                if let Class::Note(Note::Mark(text)) = Class::of(timed.event) {
                     let is_asked = trace.text(text).is_some_and(asks_to_keep);
                     last[usize::from(is_asked)] = Some((stream.id, events.number()));
                 }
@@ -361,7 +361,7 @@ fn last_exception(trace: &Trace, stream: &StreamInfo) -> Option<EventOf> {
     while let Some(timed) = events.next() {
         match Class::of(timed.event) {
             Class::Leave(WayOut::Exception) => thrown = Some(events.number()),
-            Class::Cut(_) | Class::Pause(_) | Class::Note => {}
+            Class::Cut(_) | Class::Pause(_) | Class::Note(_) => {}
             _ => thrown = None,
         }
     }

@@ -3,12 +3,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::mem::discriminant;
 use std::ops::ControlFlow;
 
-use portmortem_tracer::format::Event;
-
 use super::{Bounds, Listing, Pending, Wanted};
+use crate::machine::EventKind;
 use crate::scope::Window;
 use crate::tables::{Listed, SiteNames};
 use crate::trace::{PredicateIndex, SiteIndex, Trace};
@@ -59,7 +57,7 @@ pub fn thrown(trace: &Trace, trail: Option<&Trail>, window: Option<Window>) -> V
     let mut all = BTreeMap::new();
     let mut flight: Option<Flight> = None;
     // The closure never stops the listing.
-    let _ = listing.each(&AtPort(Event::Exception), &mut |listed, _| {
+    let _ = listing.each(&OfKind(EventKind::Exception), &mut |listed, _| {
         let (stream, step) = (listed.at.stream, listed.at.step);
         let Some((of, _)) = step.of else {
             return ControlFlow::Continue(());
@@ -136,7 +134,7 @@ pub fn failure_into(
         listing.window = window;
     }
     let mut found = None;
-    let _ = listing.each(&AtPort(Event::Redo), &mut |listed, _| {
+    let _ = listing.each(&OfKind(EventKind::Redo), &mut |listed, _| {
         let step = listed.at.step;
         let is_it = step.of.is_some_and(|(of, _)| of.predicate == resumed);
         match listed.facts.cause {
@@ -152,11 +150,11 @@ pub fn failure_into(
 }
 
 /// All events of a kind.
-struct AtPort(Event);
+struct OfKind(EventKind);
 
-impl Wanted for AtPort {
+impl Wanted for OfKind {
     fn quick(&self, step: &Step) -> Option<bool> {
-        Some(discriminant(&step.event) == discriminant(&self.0))
+        Some(step.kind() == self.0)
     }
 
     fn decide(&self, event: &Listed, _: Pending) -> Option<bool> {

@@ -4,9 +4,8 @@
 //! The same rules as for the columns `cause` and `caught` of a listing, for one event and without
 //! reading all that was before it: the stream is read back in pieces until the cause is found.
 
-use portmortem_tracer::format::Event;
-
 use super::reasons::{LastPort, Passage};
+use crate::machine::{Class, WayOut};
 use crate::moment::OpenBox;
 use crate::tables::Place;
 use crate::trace::{BoxKind, StreamInfo, Trace};
@@ -87,12 +86,17 @@ impl<'t, 'v> Explainer<'t, 'v> {
         if !self.is_step(at) {
             return Some(Explanation::None);
         }
-        match at.event {
-            Event::Fail => self.failure(stream, at),
-            Event::Redo => self.redo(stream, at),
-            Event::Exception => self.exception(stream, at),
-            Event::Cut { count } => Some(self.cut(stream, at, count)),
-            _ => Some(Explanation::None),
+        match at.class() {
+            Class::Leave(WayOut::Fail) => self.failure(stream, at),
+            Class::ReEnter => self.redo(stream, at),
+            Class::Leave(WayOut::Exception) => self.exception(stream, at),
+            Class::Cut(count) => Some(self.cut(stream, at, count)),
+            Class::Enter(_)
+            | Class::Depart(_)
+            | Class::Leave(_)
+            | Class::Lose(_)
+            | Class::Pause(_)
+            | Class::Note(_) => Some(Explanation::None),
         }
     }
 
@@ -165,13 +169,13 @@ impl<'t, 'v> Explainer<'t, 'v> {
             return Some(Explanation::Lost);
         };
         let last = self.last(stream, at, |step, walk, height| {
-            if matches!(step.event, Event::Gap { .. }) {
+            if matches!(step.class(), Class::Lose(_)) {
                 return Some(Explanation::Lost);
             }
             if begins(step, walk, height, of.called) {
                 return Some(Explanation::Failure(None));
             }
-            let failed = step.event == Event::Fail && self.counts(step);
+            let failed = step.class() == Class::Leave(WayOut::Fail) && self.counts(step);
             failed.then(|| Explanation::Failure(here(step)))
         });
         Some(last?.unwrap_or(Explanation::Lost))
@@ -179,8 +183,8 @@ impl<'t, 'v> Explainer<'t, 'v> {
 
     fn redo(&self, stream: &StreamInfo, at: &Step) -> Option<Explanation> {
         let last = self.last(stream, at, |step, _, _| {
-            let counts = self.counts(step) || matches!(step.event, Event::Gap { .. });
-            let port = counts.then(|| LastPort::of(step.event, here(step)));
+            let counts = self.counts(step) || matches!(step.class(), Class::Lose(_));
+            let port = counts.then(|| LastPort::of(step.class(), here(step)));
             port.flatten()
         });
         Some(match last? {
@@ -197,7 +201,7 @@ impl<'t, 'v> Explainer<'t, 'v> {
 
     fn exception(&self, stream: &StreamInfo, at: &Step) -> Option<Explanation> {
         let landed = self.last(stream, at, |step, _, _| {
-            let lands = self.is_step(step) && Passage::of(step.event) == Passage::Lands;
+            let lands = self.is_step(step) && Passage::of(step.class()) == Passage::Lands;
             lands.then_some(*step)
         })?;
         let from = landed.map_or(0, |landed| landed.number);
@@ -213,7 +217,7 @@ impl<'t, 'v> Explainer<'t, 'v> {
             if landed.is_some_and(|landed| step.number <= landed.number) || !self.is_step(&step) {
                 continue;
             }
-            match Passage::of(step.event) {
+            match Passage::of(step.class()) {
                 Passage::Flies => {
                     if is_first && (self.shows)(&step) {
                         (raised, is_first) = (here(&step), false);
@@ -243,14 +247,19 @@ impl<'t, 'v> Explainer<'t, 'v> {
 
 /// Whether a box is entered by an event, before which so many boxes were active.
 fn begins(step: &Step, walk: &Walk, height: usize, called: u64) -> bool {
-    match step.event {
-        Event::Call { .. } => step.number == called,
-        Event::Redo => {
+    match step.class() {
+        Class::Enter(_) => step.number == called,
+        Class::ReEnter => {
             let active = walk.moment().active();
             let mut entered = active.newest().take(active.len().saturating_sub(height));
             entered.any(|of| of.called == called)
         }
-        _ => false,
+        Class::Depart(_)
+        | Class::Leave(_)
+        | Class::Cut(_)
+        | Class::Lose(_)
+        | Class::Pause(_)
+        | Class::Note(_) => false,
     }
 }
 
@@ -310,22 +319,24 @@ mod tests {
     /// What a listing says of an event, as an explanation; of what it says nothing, what is
     /// explained is not wrong.
     fn same(step: &Step, facts: &Facts, found: &Explanation) -> bool {
-        match (step.event, facts.cause, found) {
-            (Event::Fail, cause, Explanation::Failure(inside)) => cause == *inside,
-            (Event::Fail | Event::Redo, None, Explanation::Lost) => true,
-            (Event::Redo, Some(cause), Explanation::Redo(failure)) => cause == *failure,
-            (Event::Redo, cause, Explanation::Asked(asked)) => {
+        match (step.class(), facts.cause, found) {
+            (Class::Leave(WayOut::Fail), cause, Explanation::Failure(inside)) => cause == *inside,
+            (Class::Leave(WayOut::Fail) | Class::ReEnter, None, Explanation::Lost) => true,
+            (Class::ReEnter, Some(cause), Explanation::Redo(failure)) => cause == *failure,
+            (Class::ReEnter, cause, Explanation::Asked(asked)) => {
                 cause.map(|cause| (cause.predicate, cause.event))
                     == asked.map(|asked| (asked.predicate, None))
             }
-            (Event::Exception, Some(cause), Explanation::Exception(raised, caught)) => {
-                (cause, facts.caught) == (*raised, *caught)
-            }
-            (Event::Fail | Event::Redo | Event::Exception, ..) => false,
-            (Event::Cut { .. }, _, Explanation::Cut(by, _)) => {
+            (
+                Class::Leave(WayOut::Exception),
+                Some(cause),
+                Explanation::Exception(raised, caught),
+            ) => (cause, facts.caught) == (*raised, *caught),
+            (Class::Leave(WayOut::Fail | WayOut::Exception) | Class::ReEnter, ..) => false,
+            (Class::Cut(_), _, Explanation::Cut(by, _)) => {
                 step.of.is_some_and(|(of, _)| by.event == Some(of.called))
             }
-            (Event::Cut { .. }, _, Explanation::Lost) => step.of.is_none(),
+            (Class::Cut(_), _, Explanation::Lost) => step.of.is_none(),
             (_, _, found) => *found == Explanation::None,
         }
     }

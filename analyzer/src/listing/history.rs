@@ -1,9 +1,7 @@
 //! One box, from its call to where it is gone.
 
-use portmortem_tracer::format::Event;
-
 use super::Listing;
-use crate::machine::{At, Observer, OpenBox, WayOut};
+use crate::machine::{At, Class, Observer, OpenBox, WayOut};
 use crate::observed_walk::ObservedWalk;
 use crate::trace::StreamInfo;
 use crate::walk::{Step, Walk};
@@ -114,7 +112,7 @@ impl Listing<'_> {
         };
         let called = walk
             .next(&mut keeper)
-            .filter(|step| step.number == boxed && matches!(step.event, Event::Call { .. }))?;
+            .filter(|step| step.number == boxed && matches!(step.class(), Class::Enter(_)))?;
         while !keeper.is_gone
             && let Some(step) = walk.next(&mut keeper)
         {

@@ -4,14 +4,13 @@ use std::collections::VecDeque;
 use std::iter;
 use std::ops::{ControlFlow, Range};
 
-use portmortem_tracer::format::Event;
 use rayon::prelude::*;
 
 use super::open_activation::{Began, Caller, OpenActivation};
 use super::piece::{ActivationEnd, Flight, Piece, Reading, Row, since};
 use super::reasons::LastPort;
 use super::{Context, PlaceToBegin, Take};
-use crate::machine::WayOut;
+use crate::machine::{Class, WayOut};
 use crate::tables::Place;
 use crate::trace::{SiteIndex, StreamInfo};
 
@@ -263,7 +262,7 @@ impl Past {
                 row.facts.took = since(running, row.running);
             }
         }
-        if row.step.event == Event::Fail && from_before && begin == u64::MAX {
+        if row.step.class() == Class::Leave(WayOut::Fail) && from_before && begin == u64::MAX {
             // Nobody knows when the activation began, so not what failed in it either.
             (row.facts.cause, row.awaits.cause) = (None, false);
         }
@@ -271,15 +270,19 @@ impl Past {
             return;
         }
         row.awaits.cause = false;
-        match (row.step.event, self.last_port, self.clock.flight) {
-            (Event::Fail, ..) => {
+        match (row.step.class(), self.last_port, self.clock.flight) {
+            (Class::Leave(WayOut::Fail), ..) => {
                 row.facts.cause = self
                     .last_failure
                     .filter(|failure| failure.event > Some(begin));
             }
-            (Event::Redo, Some(LastPort::Failure(failure)), _) => row.facts.cause = Some(failure),
-            (Event::Redo, Some(LastPort::Lost) | None, _) => row.facts.cause = None,
-            (Event::Exception, _, Some(flight)) => row.facts.cause = Some(flight.raised),
+            (Class::ReEnter, Some(LastPort::Failure(failure)), _) => {
+                row.facts.cause = Some(failure)
+            }
+            (Class::ReEnter, Some(LastPort::Lost) | None, _) => row.facts.cause = None,
+            (Class::Leave(WayOut::Exception), _, Some(flight)) => {
+                row.facts.cause = Some(flight.raised)
+            }
             _ => {}
         }
     }

@@ -86,7 +86,7 @@ impl Observer for ActivationKeeper {
 
     /// One that is not known was called in lost events.
     fn found(&mut self, at: &At, _: &OpenBox, _: Option<&OpenActivation>) -> OpenActivation {
-        let is_entered = Class::of(at.event) == Class::ReEnter;
+        let is_entered = at.class() == Class::ReEnter;
         OpenActivation {
             began: if is_entered {
                 self.began(at)

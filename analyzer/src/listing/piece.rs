@@ -176,8 +176,8 @@ impl<'t> Reading<'t> {
                 (self.is_over, self.at_end) = (true, true);
                 break;
             };
-            self.may_be_paused = match Class::of(step.event) {
-                Class::Lose => cx.trace.are_not_kept(cx.stream, step.number),
+            self.may_be_paused = match step.class() {
+                Class::Lose(_) => cx.trace.are_not_kept(cx.stream, step.number),
                 // No box is called in a pause.
                 Class::Enter(_) | Class::Pause(_) => false,
                 _ => self.may_be_paused,
@@ -221,11 +221,11 @@ impl Piece {
             );
         }
         let around = step.of.map_or(0, |(_, around)| around as usize);
-        match Class::of(step.event) {
+        match step.class() {
             Class::Leave(outcome) => {
                 self.end(cx, around, ActivationEnd { outcome, running }, activation)
             }
-            Class::Lose => {
+            Class::Lose(_) => {
                 cx.lost.store(true, Ordering::Relaxed);
                 let outcome = WayOut::Lost;
                 self.end(cx, 0, ActivationEnd { outcome, running }, None);
@@ -259,7 +259,7 @@ impl Piece {
             None => {}
         }
         let mut begin = None;
-        match Class::of(step.event) {
+        match step.class() {
             Class::Enter(_) | Class::Depart(_) | Class::ReEnter => row.awaits.end = cx.future,
             Class::Leave(outcome) => {
                 row.facts.outcome = Some(outcome);
@@ -275,7 +275,7 @@ impl Piece {
                     Some(Began::Lost) | None => begin = Some(u64::MAX),
                 }
             }
-            Class::Cut(_) | Class::Lose | Class::Pause(_) | Class::Note => {}
+            Class::Cut(_) | Class::Lose(_) | Class::Pause(_) | Class::Note(_) => {}
         }
         let verdict = cx.verdict(&row);
         if verdict == Some(false) {
@@ -284,7 +284,7 @@ impl Piece {
         row.awaits.verdict = verdict.is_none();
         let of = step.of.map(|(of, _)| of.predicate);
         let is_explained = !of.is_some_and(|of| cx.is_between_ports(of));
-        match Class::of(step.event) {
+        match step.class() {
             _ if !is_explained => {}
             Class::Leave(WayOut::Fail) => match (self.last_failure, begin) {
                 (Some(failure), Some(begin)) => {
@@ -372,13 +372,13 @@ impl Piece {
             return;
         }
         let here = of.map(|of| place(&of, step.number));
-        match Class::of(step.event) {
+        match step.class() {
             Class::Leave(WayOut::Fail) => self.last_failure = here,
-            Class::Lose => self.last_failure = None,
+            Class::Lose(_) => self.last_failure = None,
             _ => {}
         }
-        self.last_port = LastPort::of(step.event, here).or(self.last_port);
-        match (Passage::of(step.event), here) {
+        self.last_port = LastPort::of(step.class(), here).or(self.last_port);
+        match (Passage::of(step.class()), here) {
             (Passage::Flies, Some(here)) => {
                 let catcher = active.last();
                 let catcher = catcher.map(|boxed| place(boxed, boxed.called));

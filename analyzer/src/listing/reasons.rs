@@ -1,7 +1,5 @@
 //! What an event says of the causes of later ones: one rule for all that tell them.
 
-use portmortem_tracer::format::Event;
-
 use crate::machine::{Class, WayOut};
 use crate::tables::Place;
 
@@ -17,11 +15,11 @@ pub(crate) enum LastPort {
 impl LastPort {
     /// What an event by `here` makes of it; `None` if it leaves it alone. Not to be asked of what
     /// happens between ports.
-    pub(crate) fn of(event: Event, here: Option<Place>) -> Option<Self> {
-        match Class::of(event) {
+    pub(crate) fn of(class: Class, here: Option<Place>) -> Option<Self> {
+        match class {
             Class::Leave(WayOut::Fail) => here.map(Self::Failure),
-            Class::Lose => Some(Self::Lost),
-            Class::ReEnter | Class::Pause(_) | Class::Note => None,
+            Class::Lose(_) => Some(Self::Lost),
+            Class::ReEnter | Class::Pause(_) | Class::Note(_) => None,
             Class::Enter(_) | Class::Depart(_) | Class::Leave(_) | Class::Cut(_) => {
                 Some(Self::Other)
             }
@@ -42,13 +40,15 @@ pub(super) enum Passage {
 
 impl Passage {
     /// Not to be asked of what happens between ports.
-    pub(super) fn of(event: Event) -> Self {
-        match Class::of(event) {
+    pub(super) fn of(class: Class) -> Self {
+        match class {
             Class::Leave(WayOut::Exception) => Self::Flies,
-            Class::Cut(_) | Class::Pause(_) | Class::Note => Self::Stays,
-            Class::Enter(_) | Class::Depart(_) | Class::Leave(_) | Class::ReEnter | Class::Lose => {
-                Self::Lands
-            }
+            Class::Cut(_) | Class::Pause(_) | Class::Note(_) => Self::Stays,
+            Class::Enter(_)
+            | Class::Depart(_)
+            | Class::Leave(_)
+            | Class::ReEnter
+            | Class::Lose(_) => Self::Lands,
         }
     }
 }

@@ -8,7 +8,7 @@ use portmortem_tracer::format::Event;
 use proptest::prelude::*;
 
 use super::{Bounds, Listing, Pending, Wanted};
-use crate::machine::WayOut;
+use crate::machine::{Class, WayOut};
 use crate::replay::tests::{long_script, long_trace};
 use crate::scope::Window;
 use crate::tables::{Facts, Listed, Place, SiteNames};
@@ -76,28 +76,8 @@ impl Wanted for Asked {
     }
 }
 
-fn leaves(event: Event) -> Option<WayOut> {
-    Some(match event {
-        Event::ExitDet => WayOut::ExitDet,
-        Event::ExitNondet => WayOut::ExitNondet,
-        Event::Fail => WayOut::Fail,
-        Event::Exception => WayOut::Exception,
-        _ => return None,
-    })
-}
-
 fn is_silent(event: Event) -> bool {
-    matches!(
-        event,
-        Event::Pause
-            | Event::Resume
-            | Event::Mark { .. }
-            | Event::Clause { .. }
-            | Event::Arguments(_)
-            | Event::Table(_)
-            | Event::Value { .. }
-            | Event::Sync(_)
-    )
+    matches!(Class::of(event), Class::Pause(_) | Class::Note(_))
 }
 
 /// An open box, as the plain reading has it.
@@ -187,7 +167,7 @@ fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, Facts)>
             }
             _ => {}
         }
-        if let Some(outcome) = leaves(step.event) {
+        if let Some(outcome) = step.class().way_out() {
             let left = open.pop();
             site = left.as_ref().and_then(|left| left.site);
             facts[at].outcome = Some(outcome);

@@ -1,6 +1,6 @@
 //! What an event means for the boxes of its stream.
 
-use portmortem_tracer::format::Event;
+use portmortem_tracer::format::{ArgumentValue, Arguments, CompleteTable, Event, SyncCall};
 
 use crate::trace::PredicateIndex;
 
@@ -17,12 +17,30 @@ pub enum Class {
     ReEnter,
     /// So many of the newest boxes leave the choice stack.
     Cut(u32),
-    /// Events were lost: nothing is known of any box from here on.
-    Lose,
+    /// So many events were lost, 0 if unknown: nothing is known of any box from here on.
+    Lose(u64),
     /// Recording is suspended, or goes on.
     Pause(bool),
     /// No box moves.
-    Note,
+    Note(Note),
+}
+
+/// What an event says that moves no box. Code for which all notes are the same matches
+/// [`Class::Note`] alone, so that a new one does not concern it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Note {
+    /// The program says the text of this id.
+    Mark(u32),
+    /// The innermost logical box of the active one enters the clause of this id.
+    Clause(u32),
+    /// What that box was called with.
+    Arguments(Arguments),
+    /// A table is complete.
+    Table(CompleteTable),
+    /// What one argument of a call is, at the call or at an exit.
+    Value(ArgumentValue),
+    /// What the innermost logical box does with something that threads share.
+    Sync(SyncCall),
 }
 
 /// How an activation ends.
@@ -43,8 +61,10 @@ pub enum WayOut {
 }
 
 impl Class {
-    /// That of an event whose predicates are [`PredicateIndex`].
-    #[inline]
+    /// That of an event whose predicates are [`PredicateIndex`]. In the replay they are
+    /// [`Callable`](crate::trace::Callable)s.
+    // The replay takes each kind of event apart as it is decoded: then nothing is left of this.
+    #[inline(always)]
     #[must_use]
     pub fn of(event: Event) -> Self {
         match event {
@@ -56,14 +76,31 @@ impl Class {
             Event::Exception => Self::Leave(WayOut::Exception),
             Event::Redo => Self::ReEnter,
             Event::Cut { count } => Self::Cut(count),
-            Event::Gap { .. } => Self::Lose,
-            Event::Pause | Event::Resume => Self::Pause(event == Event::Pause),
-            Event::Mark { .. }
-            | Event::Clause { .. }
-            | Event::Arguments(_)
-            | Event::Table(_)
-            | Event::Value(_)
-            | Event::Sync(_) => Self::Note,
+            Event::Gap { lost } => Self::Lose(lost),
+            Event::Pause => Self::Pause(true),
+            Event::Resume => Self::Pause(false),
+            Event::Mark { text } => Self::Note(Note::Mark(text)),
+            Event::Clause { clause } => Self::Note(Note::Clause(clause)),
+            Event::Arguments(arguments) => Self::Note(Note::Arguments(arguments)),
+            Event::Table(table) => Self::Note(Note::Table(table)),
+            Event::Value(value) => Self::Note(Note::Value(value)),
+            Event::Sync(call) => Self::Note(Note::Sync(call)),
+        }
+    }
+
+    /// How the active box is left by it; `None` if it is not.
+    #[inline]
+    #[must_use]
+    pub fn way_out(self) -> Option<WayOut> {
+        match self {
+            Self::Leave(way_out) => Some(way_out),
+            Self::Enter(_)
+            | Self::Depart(_)
+            | Self::ReEnter
+            | Self::Cut(_)
+            | Self::Lose(_)
+            | Self::Pause(_)
+            | Self::Note(_) => None,
         }
     }
 }
@@ -78,16 +115,6 @@ impl WayOut {
         Self::Open,
         Self::Lost,
     ];
-
-    /// The way out that an event is; `None` if it is none.
-    #[inline]
-    #[must_use]
-    pub fn of(event: Event) -> Option<Self> {
-        match Class::of(event) {
-            Class::Leave(way_out) => Some(way_out),
-            _ => None,
-        }
-    }
 
     /// What tables call it.
     #[must_use]

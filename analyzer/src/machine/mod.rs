@@ -8,13 +8,15 @@
 //! A box that is re-entered lies below whatever box is active then, so both stacks are plain.
 
 mod class;
+mod event_kind;
 mod observer;
 mod open_box;
 pub(crate) mod pass;
 mod seeded;
 mod stacks;
 
-pub use class::{Class, WayOut};
+pub use class::{Class, Note, WayOut};
+pub use event_kind::EventKind;
 pub(crate) use observer::{At, Observer};
 pub use open_box::OpenBox;
 pub(crate) use seeded::{Seeded, Since};

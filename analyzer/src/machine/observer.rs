@@ -2,7 +2,7 @@
 
 use portmortem_tracer::format::Event;
 
-use super::{OpenBox, WayOut};
+use super::{Class, Note, OpenBox, WayOut};
 use crate::trace::SiteIndex;
 
 /// An event, where it stands, and what was before it.
@@ -37,6 +37,12 @@ impl At {
             lost: false,
             choices: 0,
         }
+    }
+
+    /// What the event does to boxes.
+    #[inline]
+    pub(crate) fn class(&self) -> Class {
+        Class::of(self.event)
     }
 }
 
@@ -78,7 +84,7 @@ pub(crate) trait Observer {
     fn lost(&mut self, _at: &At, _kept: Self::Kept) {}
 
     /// An event that moves no box; the active one, if there is one.
-    fn noted(&mut self, _at: &At, _active: Option<(&OpenBox, &mut Self::Kept)>) {}
+    fn noted(&mut self, _at: &At, _note: Note, _active: Option<(&OpenBox, &mut Self::Kept)>) {}
 }
 
 /// Nothing is kept.
@@ -151,15 +157,15 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 
     #[inline]
-    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut Self::Kept)>) {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut Self::Kept)>) {
         match active {
             Some((open, kept)) => {
-                self.0.noted(at, Some((open, &mut kept.0)));
-                self.1.noted(at, Some((open, &mut kept.1)));
+                self.0.noted(at, note, Some((open, &mut kept.0)));
+                self.1.noted(at, note, Some((open, &mut kept.1)));
             }
             None => {
-                self.0.noted(at, None);
-                self.1.noted(at, None);
+                self.0.noted(at, note, None);
+                self.1.noted(at, note, None);
             }
         }
     }
@@ -234,10 +240,10 @@ impl<O: Observer> Observer for Option<O> {
     }
 
     #[inline]
-    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut Self::Kept)>) {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut Self::Kept)>) {
         if let Some(observer) = self {
             let active = active.and_then(|(open, kept)| Some((open, kept.as_mut()?)));
-            observer.noted(at, active);
+            observer.noted(at, note, active);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use portmortem_tracer::format::{Dialect, Event};
 use rayon::prelude::*;
 
-use super::{At, Observer, OpenBox, Stacks, WayOut};
+use super::{At, Class, Observer, OpenBox, Stacks, WayOut};
 use crate::scope::Scope;
 use crate::trace::events::{Events, TimedEvent};
 use crate::trace::{ClauseIndex, PredicateIndex, StreamInfo, Trace};
@@ -196,7 +196,7 @@ impl<'s, K> Pass<'s, K> {
         if self.rest.at.is_none() {
             self.rest.tick = self.scope.nearest(tick);
         }
-        self.pass(tick, matches!(event, Event::Gap { .. }), observer);
+        self.pass(tick, matches!(Class::of(event), Class::Lose(_)), observer);
         let is_inside = self.scope.has_begun(tick);
         if is_inside && self.rest.at.is_none_or(|last| !last.is_inside) {
             observer.window_begins();

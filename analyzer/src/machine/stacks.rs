@@ -133,7 +133,7 @@ impl<P: Pile> Stacks<P> {
     where
         O: Observer<Kept = P::Kept>,
     {
-        match Class::of(at.event) {
+        match at.class() {
             Class::Enter(predicate) => {
                 let (open, around) = self.make(scope, at, predicate);
                 let kept = observer.called(at, &open, around);
@@ -162,12 +162,12 @@ impl<P: Pile> Stacks<P> {
                 let left = self.choices.height().saturating_sub(count as usize);
                 self.choices.shrink(left, |kept| observer.cut(at, kept));
             }
-            Class::Lose => {
+            Class::Lose(_) => {
                 self.abandon(at, WayOut::Lost, observer);
                 (self.lost, self.paused) = (true, false);
             }
             Class::Pause(paused) => self.paused = paused,
-            Class::Note => observer.noted(at, self.active.newest_kept()),
+            Class::Note(note) => observer.noted(at, note, self.active.newest_kept()),
         }
         let (open, _) = self.active.newest()?;
         Some((*open, self.active.height() as u64 - 1))

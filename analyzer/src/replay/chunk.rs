@@ -5,7 +5,7 @@
 //! arcs from a place of its own. [`super::join`] names the roots, in work proportional to roots and arcs, not
 //! to events.
 
-use portmortem_tracer::format::{Dialect, Event};
+use portmortem_tracer::format::Dialect;
 use rustc_hash::FxHashMap;
 
 use super::books::{ArcId, Books, Entry, NEVER, NONE, PlaceId, WayOut};
@@ -16,6 +16,7 @@ use super::on_chain::OnChain;
 use super::routes::Route;
 use crate::figures::StreamFigures;
 use crate::figures::profile::ViolationKind;
+use crate::machine::Class;
 use crate::scope::{Scope, Sight};
 use crate::trace::{BoxKind, Callable};
 
@@ -243,40 +244,30 @@ impl<'c> Chunk<'c> {
         self.roots.len() as u64 + self.choices.len() as u64 + left.unsigned_abs()
     }
 
-    /// Replays an event; `HIDES`: some boxes are transparent.
+    /// Replays what an event does; `HIDES`: some boxes are transparent.
     #[inline(always)]
-    pub(super) fn happen<const HIDES: bool>(&mut self, dialect: Dialect, event: Event) {
-        self.port::<HIDES>(event);
+    pub(super) fn happen<const HIDES: bool>(&mut self, dialect: Dialect, class: Class) {
+        self.port::<HIDES>(class);
         self.events += 1;
-        if dialect == Dialect::InnermostRedo && event == Event::Redo {
+        if dialect == Dialect::InnermostRedo && class == Class::ReEnter {
             self.redo_around();
         }
     }
 
     #[inline(always)]
-    fn port<const HIDES: bool>(&mut self, event: Event) {
-        match event {
-            Event::Call {
-                predicate: callable,
-            } => self.call::<HIDES>(callable),
-            Event::Tail {
-                predicate: callable,
-            } => self.tail::<HIDES>(callable),
-            Event::ExitDet => self.exit_det(),
-            Event::ExitNondet => self.exit_nondet(),
-            Event::Redo => self.redo(),
-            Event::Fail => self.fail(),
-            Event::Exception => self.exception(),
-            Event::Cut { count } => self.cut(count),
-            Event::Pause => self.paused = true,
-            Event::Resume => self.paused = false,
-            Event::Gap { .. }
-            | Event::Mark { .. }
-            | Event::Clause { .. }
-            | Event::Arguments(_)
-            | Event::Table(_)
-            | Event::Value(_)
-            | Event::Sync(_) => {}
+    fn port<const HIDES: bool>(&mut self, class: Class) {
+        match class {
+            Class::Enter(callable) => self.call::<HIDES>(callable),
+            Class::Depart(callable) => self.tail::<HIDES>(callable),
+            Class::Leave(WayOut::ExitDet) => self.exit_det(),
+            Class::Leave(WayOut::ExitNondet) => self.exit_nondet(),
+            Class::Leave(WayOut::Fail) => self.fail(),
+            Class::Leave(WayOut::Exception) => self.exception(),
+            Class::ReEnter => self.redo(),
+            Class::Cut(count) => self.cut(count),
+            Class::Pause(paused) => self.paused = paused,
+            // No event is one of these two ways out.
+            Class::Leave(WayOut::Open | WayOut::Lost) | Class::Lose(_) | Class::Note(_) => {}
         }
     }
 

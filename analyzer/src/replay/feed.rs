@@ -3,6 +3,7 @@
 use portmortem_tracer::format::{Dialect, Event, Take};
 
 use super::chunk::Chunk;
+use crate::machine::Class;
 use crate::trace::Trace;
 
 /// The part of a block that was read.
@@ -18,23 +19,23 @@ pub(super) struct Read {
 }
 
 impl Chunk<'_> {
-    /// Replays the next event, of an engine that speaks `dialect`. Ticks never go backwards. What it calls is a
-    /// [`Callable`](crate::trace::Callable).
+    /// Replays what the next event does, of an engine that speaks `dialect`. Ticks never go
+    /// backwards. What it calls is a [`Callable`](crate::trace::Callable).
     #[inline]
-    pub(super) fn step(&mut self, dialect: Dialect, event: Event, tick: u64) {
+    pub(super) fn step(&mut self, dialect: Dialect, class: Class, tick: u64) {
         if self.early && self.scope.window.is_some_and(|window| tick >= window.from) {
             self.window_begins();
         }
         let tick = self.scope.nearest(tick);
-        if let Event::Gap { lost } = event {
+        if let Class::Lose(lost) = class {
             self.gap(lost, tick.saturating_sub(self.tick));
         } else {
             self.advance(tick);
         }
         if self.hides {
-            self.happen::<true>(dialect, event);
+            self.happen::<true>(dialect, class);
         } else {
-            self.happen::<false>(dialect, event);
+            self.happen::<false>(dialect, class);
         }
     }
 
@@ -92,8 +93,8 @@ impl Chunk<'_> {
     /// Replays an event that [`Event::take_short`] does not read; its length in bytes, if it can be read.
     #[inline(never)]
     fn replay_long(&mut self, trace: &Trace, dialect: Dialect, bytes: &[u8]) -> Option<usize> {
-        let (event, delta, rest) = next(trace, bytes)?;
-        self.step(dialect, event, self.tick.checked_add(delta)?);
+        let (class, delta, rest) = next(trace, bytes)?;
+        self.step(dialect, class, self.tick.checked_add(delta)?);
         Some(bytes.len() - rest.len())
     }
 
@@ -106,13 +107,13 @@ impl Chunk<'_> {
         bytes: &'b [u8],
         tick: u64,
     ) -> &'b [u8] {
-        let Some((event, delta, rest)) = next(trace, bytes) else {
+        let Some((class, delta, rest)) = next(trace, bytes) else {
             return bytes;
         };
         let Some(tick) = tick.checked_add(delta) else {
             return bytes;
         };
-        self.step(dialect, event, tick);
+        self.step(dialect, class, tick);
         rest
     }
 
@@ -126,7 +127,7 @@ impl Chunk<'_> {
         let before = self.events;
         let mut over = false;
         let mut left = bytes;
-        while let Some((event, delta, rest)) = next(trace, left) {
+        while let Some((class, delta, rest)) = next(trace, left) {
             let Some(at) = tick.checked_add(delta) else {
                 break;
             };
@@ -135,7 +136,7 @@ impl Chunk<'_> {
             if over {
                 break;
             }
-            self.step(dialect, event, tick);
+            self.step(dialect, class, tick);
             left = rest;
         }
         Read {
@@ -159,26 +160,32 @@ impl<const HIDES: bool> Take for Next<'_, '_, HIDES> {
     type Taken = Option<usize>;
 
     #[inline(always)]
-    fn take(self, mut event: Event, delta: u64, length: usize) -> Option<usize> {
-        if let Event::Call { predicate } | Event::Tail { predicate } = &mut event {
-            *predicate = self.trace.callable(*predicate)?;
-        }
+    fn take(self, event: Event, delta: u64, length: usize) -> Option<usize> {
+        let class = class(self.trace, event)?;
         self.chunk.tick = self.chunk.tick.checked_add(delta)?;
         self.chunk.pass::<HIDES>(delta);
-        self.chunk.happen::<HIDES>(self.dialect, event);
+        self.chunk.happen::<HIDES>(self.dialect, class);
         Some(length)
     }
 }
 
-/// The next event, the ticks since the one before, and the bytes that follow; `None` if no event can be read.
-/// It calls a [`Callable`](crate::trace::Callable).
-fn next<'b>(trace: &Trace, bytes: &'b [u8]) -> Option<(Event, u64, &'b [u8])> {
+/// What an event does; `None` if it calls something unknown. What it calls is a
+/// [`Callable`](crate::trace::Callable).
+#[inline(always)]
+fn class(trace: &Trace, event: Event) -> Option<Class> {
+    Some(match Class::of(event) {
+        Class::Enter(id) => Class::Enter(trace.callable(id)?),
+        Class::Depart(id) => Class::Depart(trace.callable(id)?),
+        class => class,
+    })
+}
+
+/// What the next event does, the ticks since the one before, and the bytes that follow; `None` if
+/// no event can be read.
+fn next<'b>(trace: &Trace, bytes: &'b [u8]) -> Option<(Class, u64, &'b [u8])> {
     if bytes.is_empty() {
         return None;
     }
-    let (mut event, delta, length) = Event::decode(bytes).ok()?;
-    if let Event::Call { predicate } | Event::Tail { predicate } = &mut event {
-        *predicate = trace.callable(*predicate)?;
-    }
-    Some((event, delta, &bytes[length..]))
+    let (event, delta, length) = Event::decode(bytes).ok()?;
+    Some((class(trace, event)?, delta, &bytes[length..]))
 }

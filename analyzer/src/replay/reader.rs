@@ -4,6 +4,7 @@ use portmortem_tracer::format::{Dialect, Event};
 
 use super::chunk::Chunk;
 use crate::figures::profile::{MAX_VIOLATIONS, Violation};
+use crate::machine::Class;
 use crate::trace::StreamInfo;
 use crate::trace::damage::Damage;
 use crate::trace::events::{Events, TimedEvent};
@@ -52,16 +53,13 @@ impl<'t> Reader<'t> {
     /// Replays an event that was read by itself.
     pub(super) fn step(&mut self, chunk: &mut Chunk, dialect: Dialect, event: TimedEvent) {
         let trace = self.events.trace();
-        let named = match event.event {
-            Event::Call { predicate } => Event::Call {
-                predicate: trace.callable_at(predicate, event.site),
-            },
-            Event::Tail { predicate } => Event::Tail {
-                predicate: trace.callable_at(predicate, event.site),
-            },
-            other => other,
+        let callable = |predicate| trace.callable_at(predicate, event.site);
+        let class = match Class::of(event.event) {
+            Class::Enter(predicate) => Class::Enter(callable(predicate)),
+            Class::Depart(predicate) => Class::Depart(callable(predicate)),
+            class => class,
         };
-        chunk.step(dialect, named, event.tick);
+        chunk.step(dialect, class, event.tick);
         let (number, offset) = (self.events.number(), self.events.offset());
         self.note(chunk, |_| (number, offset));
     }

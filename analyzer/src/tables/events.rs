@@ -5,10 +5,9 @@
 
 use std::slice;
 
-use portmortem_tracer::format::Event;
-
 use super::Tables;
-use super::row::{Row, rows};
+use super::row::{Cell, Row, rows};
+use crate::machine::{Class, EventKind, Note};
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Step, Walk};
 
@@ -29,8 +28,8 @@ rows! {
         /// When, in ns since the beginning of the trace.
         "at" Clock ns: u64 = e.trace.clock().since_start_ns(e.step.tick);
         /// `call`, `tail`, `exit_det`, `exit_nondet`, `redo`, `fail`, `exception`, `cut`, `pause`,
-        /// `resume`, `gap`, `mark`, `clause`, `arguments`, `table` or `value`.
-        "port" None port: &'t str = port(e.step.event);
+        /// `resume`, `gap`, `mark`, `clause`, `arguments`, `table`, `value` or `sync`.
+        "port" None port: &'t str = e.step.kind().name();
         /// Indicator of the predicate that the box runs; of a call or last call, the predicate that
         /// is called.
         "predicate" None predicate: Option<&'t str> = e.step.of.map(|(of, _)| e.trace.predicate_name(of.predicate));
@@ -116,52 +115,46 @@ pub struct EventAt<'t> {
 
 impl<'t> EventAt<'t> {
     pub(super) fn count(&self) -> Option<u64> {
-        match self.step.event {
-            Event::Cut { count } => Some(count.into()),
-            Event::Gap { lost } => Some(lost),
-            _ => None,
+        match self.step.class() {
+            Class::Cut(count) => Some(count.into()),
+            Class::Lose(lost) => Some(lost),
+            Class::Enter(_)
+            | Class::Depart(_)
+            | Class::Leave(_)
+            | Class::ReEnter
+            | Class::Pause(_)
+            | Class::Note(_) => None,
         }
     }
 
     pub(super) fn clause(&self) -> Option<u32> {
-        match self.step.event {
-            Event::Clause { clause } => {
-                let at = self.trace.clause_index(clause)?;
-                Some(self.trace.clauses()[at as usize].number)
-            }
-            _ => None,
-        }
+        let Class::Note(Note::Clause(clause)) = self.step.class() else {
+            return None;
+        };
+        let at = self.trace.clause_index(clause)?;
+        Some(self.trace.clauses()[at as usize].number)
     }
 
     pub(super) fn text(&self) -> Option<&'t str> {
-        match self.step.event {
-            Event::Mark { text } => self.trace.text(text),
-            Event::Sync(call) => self.trace.shared(call.shared),
-            _ => None,
+        let Class::Note(note) = self.step.class() else {
+            return None;
+        };
+        match note {
+            Note::Mark(text) => self.trace.text(text),
+            Note::Sync(call) => self.trace.shared(call.shared),
+            Note::Clause(_) | Note::Arguments(_) | Note::Table(_) | Note::Value(_) => None,
         }
     }
 }
 
-/// What happened, as the tables call it.
-#[must_use]
-pub fn port(event: Event) -> &'static str {
-    match event {
-        Event::Call { .. } => "call",
-        Event::Tail { .. } => "tail",
-        Event::ExitDet => "exit_det",
-        Event::ExitNondet => "exit_nondet",
-        Event::Redo => "redo",
-        Event::Fail => "fail",
-        Event::Exception => "exception",
-        Event::Cut { .. } => "cut",
-        Event::Pause => "pause",
-        Event::Resume => "resume",
-        Event::Gap { .. } => "gap",
-        Event::Mark { .. } => "mark",
-        Event::Clause { .. } => "clause",
-        Event::Arguments(_) => "arguments",
-        Event::Table(_) => "table",
-        Event::Value(_) => "value",
-        Event::Sync(_) => "sync",
+/// All that the column `text` can say of events of a kind in a trace.
+pub(crate) fn texts(trace: &Trace, kind: EventKind) -> Vec<Cell<'_>> {
+    match kind {
+        EventKind::Mark => trace.texts().map(Cell::Text).collect(),
+        EventKind::Sync => {
+            let all = trace.all_shared().into_iter();
+            all.map(|(_, name)| Cell::Text(name)).collect()
+        }
+        _ => vec![Cell::Missing],
     }
 }

@@ -1,7 +1,7 @@
 //! What `portmortem events` lists: the columns of the table `events`, and what only an event's way
 //! there tells.
 
-use super::events::{EventAt, port};
+use super::events::EventAt;
 use super::row::rows;
 use crate::machine::WayOut;
 use crate::trace::names::printable;
@@ -20,8 +20,8 @@ rows! {
         /// When, in ns since the beginning of the trace.
         "at" Clock ns: u64 = l.at.trace.clock().since_start_ns(l.at.step.tick);
         /// `call`, `tail`, `exit_det`, `exit_nondet`, `redo`, `fail`, `exception`, `cut`, `pause`,
-        /// `resume`, `gap`, `mark`, `clause`, `arguments`, `table` or `value`.
-        "port" None port: &'t str = port(l.at.step.event);
+        /// `resume`, `gap`, `mark`, `clause`, `arguments`, `table`, `value` or `sync`.
+        "port" None port: &'t str = l.at.step.kind().name();
         /// Indicator of the predicate that the box runs; of a call or last call, the predicate that
         /// is called.
         "predicate" None predicate: Option<&'t str> = l.at.step.of.map(|(of, _)| l.at.trace.predicate_name(of.predicate));

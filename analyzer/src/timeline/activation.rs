@@ -176,7 +176,7 @@ impl Search<'_, '_> {
     fn see(&self, step: &Step, walk: &Walk, height: usize, ends_from: u64, seen: &mut Seen) {
         let here = (step.number, step.tick);
         let own = step.of.filter(|(of, _)| of.called == self.called);
-        match (Class::of(step.event), own) {
+        match (step.class(), own) {
             (Class::Leave(_), Some(_)) => {
                 if step.number >= ends_from {
                     seen.ended = Some(Some(here));
@@ -185,7 +185,7 @@ impl Search<'_, '_> {
                 }
                 seen.is_active = false;
             }
-            (Class::Lose, _) => {
+            (Class::Lose(_), _) => {
                 if step.number >= ends_from {
                     seen.ended = Some(None);
                 }

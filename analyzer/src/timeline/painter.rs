@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use portmortem_tracer::format::Event;
 use rustc_hash::FxHashMap;
 
 use super::column::{Began, Cell, Column, Ended, Segment};
 use super::edges::Edges;
 use super::slice::Slice;
-use crate::machine::{At, Class, Observer, OpenBox, WayOut};
+use crate::machine::{At, Class, Note, Observer, OpenBox, WayOut};
 use crate::moment::Stack;
 use crate::observed_walk::ObservedWalk;
 use crate::scope::Scope;
@@ -178,7 +177,7 @@ impl<'w> Painter<'w> {
                 self.go_to(self.limit, &[]);
                 break;
             };
-            let is_gap = Class::of(at.event) == Class::Lose;
+            let is_gap = matches!(at.class(), Class::Lose(_));
             if at.tick > self.limit {
                 let mut active = walk.active().as_slice();
                 if is_gap {
@@ -213,7 +212,7 @@ impl<'w> Painter<'w> {
 
     /// An event that was read happens.
     fn happen(&mut self, walk: &mut ObservedWalk<Boxes>, at: &At) {
-        if Class::of(at.event) != Class::Lose {
+        if !matches!(at.class(), Class::Lose(_)) {
             self.go_to(at.tick, walk.active());
             self.count(at);
         }
@@ -243,11 +242,16 @@ impl<'w> Painter<'w> {
 
     /// An event has happened that tells nothing of a single box.
     fn pass(&mut self, at: &At) {
-        match at.event {
-            Event::Gap { lost } => self.gap(at, lost),
-            Event::Pause => _ = self.paused_since.get_or_insert(at.tick),
-            Event::Resume => self.resume(at.tick),
-            _ => {}
+        match at.class() {
+            Class::Lose(lost) => self.gap(at, lost),
+            Class::Pause(true) => _ = self.paused_since.get_or_insert(at.tick),
+            Class::Pause(false) => self.resume(at.tick),
+            Class::Enter(_)
+            | Class::Depart(_)
+            | Class::Leave(_)
+            | Class::ReEnter
+            | Class::Cut(_)
+            | Class::Note(_) => {}
         }
         self.tick = at.tick;
     }
@@ -388,7 +392,7 @@ impl<'w> Painter<'w> {
         let column = &mut self.column;
         column.first_event.get_or_insert(at.number);
         column.counts.events += 1;
-        column.counts.marks += u64::from(matches!(at.event, Event::Mark { .. }));
+        column.counts.marks += u64::from(matches!(at.class(), Class::Note(Note::Mark(_))));
     }
 
     /// Rows taken by a box and those around it, or by what is not known there.
@@ -478,7 +482,7 @@ impl Observer for Painter<'_> {
 
     fn found(&mut self, at: &At, _: &OpenBox, around: Option<&Open>) -> Open {
         let mut open = self.unknown_box(at, around);
-        if Class::of(at.event) == Class::ReEnter {
+        if at.class() == Class::ReEnter {
             open.began = Began::Redo;
             self.enter_again(&open);
         }

@@ -190,11 +190,11 @@ impl<'k> Goals<'k> {
             };
             next = (step.tick, step.number.saturating_add(1));
             let outermost = step.of.filter(|(_, depth)| *depth == 0);
-            match Class::of(step.event) {
+            match step.class() {
                 Class::Pause(true) => self.paused_since = self.paused_since.or(Some(step.tick)),
                 Class::Pause(false) => self.resume(step.tick, step.number),
                 // Nothing is known of what is open, but something may be.
-                Class::Lose => self.begin(step.tick, step.number),
+                Class::Lose(_) => self.begin(step.tick, step.number),
                 _ => match outermost {
                     Some(_) if walk.moment().active().is_empty() => self.end(step.tick),
                     Some((of, _)) if self.is_goal(of.predicate) => {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use portmortem_tracer::format::{ArgumentValue, Dialect, Header, Outcome, StreamKind};
+use portmortem_tracer::format::{ArgumentValue, Dialect, Event, Header, Outcome, StreamKind};
 use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 

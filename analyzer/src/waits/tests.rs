@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind, WAITING};
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind, WAITING};
 use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 

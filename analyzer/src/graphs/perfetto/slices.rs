@@ -2,13 +2,11 @@
 
 use std::io;
 
-use portmortem_tracer::format::Event;
-
 use super::messages::{Annotation, TrackEvent, Type};
 use super::tracks::{Argument, Beginning, StreamTracks, Track};
 use crate::Analysis;
 use crate::listing::LastPort;
-use crate::machine::{Class, OpenBox, WayOut};
+use crate::machine::{Class, Note, OpenBox, WayOut};
 use crate::scope::Window;
 use crate::tables::Place;
 use crate::trace::names::printable;
@@ -70,7 +68,7 @@ impl<'a, 'p, 'o> Slices<'a, 'p, 'o> {
         let before = self.now;
         let clock = self.analysis.trace.clock();
         self.now = clock.since_start_ns(step.tick).max(before);
-        match (Class::of(step.event), &step.of) {
+        match (step.class(), &step.of) {
             (Class::Enter(_), Some((of, depth))) => {
                 self.close(*depth, WayOut::Lost.name(), &[])?;
                 self.begin(of, *depth, Beginning::Call, Vec::new())?;
@@ -91,7 +89,7 @@ impl<'a, 'p, 'o> Slices<'a, 'p, 'o> {
                 };
                 self.close(*depth, way_out.name(), &flows)?;
             }
-            (Class::Lose, _) => {
+            (Class::Lose(_), _) => {
                 let now = std::mem::replace(&mut self.now, before);
                 self.close(0, WayOut::Lost.name(), &[])?;
                 self.not_recorded(Type::Begin, "events were lost")?;
@@ -103,15 +101,15 @@ impl<'a, 'p, 'o> Slices<'a, 'p, 'o> {
                 let kind = if pauses { Type::Begin } else { Type::End };
                 self.not_recorded(kind, "paused")?;
             }
+            (Class::Note(Note::Mark(text)), _) => {
+                let event = TrackEvent {
+                    r#type: Some(Type::Instant.into()),
+                    name: self.analysis.trace.text(text).map(printable),
+                    ..TrackEvent::default()
+                };
+                self.tracks.write(self.now, Track::Thread, None, event)?;
+            }
             _ => {}
-        }
-        if let Event::Mark { text } = step.event {
-            let event = TrackEvent {
-                r#type: Some(Type::Instant.into()),
-                name: self.analysis.trace.text(text).map(printable),
-                ..TrackEvent::default()
-            };
-            self.tracks.write(self.now, Track::Thread, None, event)?;
         }
         self.remember(step);
         Ok(())
@@ -145,7 +143,7 @@ impl<'a, 'p, 'o> Slices<'a, 'p, 'o> {
             event: Some(step.number),
         });
         let is_between = here.is_some_and(|here| self.kind(here.predicate).is_between_ports());
-        if !is_between && let Some(last) = LastPort::of(step.event, here) {
+        if !is_between && let Some(last) = LastPort::of(step.class(), here) {
             self.last_port = Some(last);
         }
     }

@@ -199,12 +199,7 @@ impl Model<'_> {
             }
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
-            Event::Mark { .. }
-            | Event::Clause { .. }
-            | Event::Arguments(_)
-            | Event::Table(_)
-            | Event::Value(_)
-            | Event::Sync(_) => {}
+            _ => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod blame;
 mod calls;
+mod causes;
 mod centers;
 mod chains;
 mod contexts;

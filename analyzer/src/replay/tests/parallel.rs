@@ -7,6 +7,7 @@ use super::random::{self, Limits};
 use super::{Events, Script, files, naive};
 use crate::figures::StreamFigures;
 use crate::figures::profile::{Profile, ViolationKind};
+use crate::machine::Class;
 use crate::reading::{self, Asked};
 use crate::replay::chunk::{Before, Chunk};
 use crate::replay::join::{GiveUp, Join};
@@ -64,7 +65,7 @@ fn whole(
     let mut chunk = Chunk::new(scope);
     chunk.begin_stream(first);
     for &(event, tick) in script.until_over(events) {
-        chunk.step(script.dialect, event, tick);
+        chunk.step(script.dialect, Class::of(event), tick);
         assert!(!chunk.unusual);
     }
     violations.extend(chunk.violations.listed.iter().map(|(_, what)| *what));
@@ -87,7 +88,7 @@ fn parts(
             let mut chunk = Chunk::new(scope);
             chunk.begin_part(tick, before);
             for &(event, tick) in part {
-                chunk.step(Dialect::EveryRedo, event, tick);
+                chunk.step(Dialect::EveryRedo, Class::of(event), tick);
                 if chunk.unusual {
                     return Err(GiveUp::Unusual);
                 }

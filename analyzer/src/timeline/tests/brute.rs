@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use portmortem_tracer::format::Event;
 
-use crate::machine::WayOut;
+use crate::machine::{Class, WayOut};
 use crate::moment::Moment;
 use crate::timeline::{Began, Cell, Column, Ended, Segment, Stretch};
 use crate::trace::PredicateIndex;
@@ -98,7 +98,7 @@ impl Teller<'_> {
         };
         let way_out = match step.event {
             Event::Tail { .. } => Some(Ended::LastCall),
-            event => WayOut::of(event).map(Ended::By),
+            event => Class::of(event).way_out().map(Ended::By),
         };
         let nobody = before.active().is_empty();
         match step.event {
@@ -311,13 +311,6 @@ fn count(happening: &Happening, column: &mut Column, window: &Stretch) {
             counts.gaps += 1;
             counts.lost += lost;
         }
-        Event::Cut { .. }
-        | Event::Pause
-        | Event::Resume
-        | Event::Clause { .. }
-        | Event::Arguments(_)
-        | Event::Table(_)
-        | Event::Value(_)
-        | Event::Sync(_) => {}
+        _ => {}
     }
 }

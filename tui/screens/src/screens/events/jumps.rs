@@ -1,13 +1,10 @@
 //! Ways from one event to another that may be far.
 
-use std::mem::discriminant;
-
+use portmortem_analyzer::machine::{Class, Note};
 use portmortem_analyzer::moment::{Moment, OpenBox};
-use portmortem_analyzer::tables::port;
 use portmortem_analyzer::timeline::Blocks;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::Event;
 
 use super::reader::Reader;
 use super::search::{Leg, Search, Wanted, Way};
@@ -203,18 +200,18 @@ impl Events {
     }
 
     pub(super) fn same_port(&mut self, forward: bool) -> Effect {
-        let Some(event) = self.step().map(|step| step.event) else {
+        let Some(kind) = self.step().map(Step::kind) else {
             return Effect::Done;
         };
         let same = move |reader: &Reader, step: &Step, _: &Moment| {
-            discriminant(&step.event) == discriminant(&event) && reader.lists(step)
+            step.kind() == kind && reader.lists(step)
         };
-        self.find_from_here(forward, Then::Go, port(event), Box::new(same))
+        self.find_from_here(forward, Then::Go, kind.name(), Box::new(same))
     }
 
     /// To the other end of the box: from a way out to its call, otherwise to where it ends.
     pub(super) fn other_end(&mut self) -> Effect {
-        let at = self.step().filter(|step| leaves(step.event));
+        let at = self.step().filter(|step| leaves(step));
         match (at.and_then(|step| step.of), &self.reader) {
             (Some((of, _)), Some(reader)) => self.go_to_event(reader.stream, of.called),
             _ => self.box_end(),
@@ -228,7 +225,7 @@ impl Events {
         };
         let ends = move |_: &Reader, step: &Step, _: &Moment| {
             let same = step.of.is_some_and(|(other, _)| other.called == of.called);
-            same && leaves(step.event)
+            same && leaves(step)
         };
         self.find_from_here(true, Then::Go, "end of this box", Box::new(ends))
     }
@@ -295,8 +292,8 @@ pub(in crate::screens) fn rounds(reader: &Reader, at: Option<u64>) -> Vec<Leg> {
 pub(in crate::screens) fn is_mark(reader: &Reader, text: u32) -> Wanted {
     let wanted = reader.analysis.trace.text(text).map(str::to_owned);
     Box::new(
-        move |reader: &Reader, step: &Step, _: &Moment| match step.event {
-            Event::Mark { text } => reader.analysis.trace.text(text) == wanted.as_deref(),
+        move |reader: &Reader, step: &Step, _: &Moment| match step.class() {
+            Class::Note(Note::Mark(text)) => reader.analysis.trace.text(text) == wanted.as_deref(),
             _ => false,
         },
     )
@@ -305,6 +302,6 @@ pub(in crate::screens) fn is_mark(reader: &Reader, text: u32) -> Wanted {
 /// Ports of a predicate.
 fn of(predicate: PredicateIndex) -> Wanted {
     Box::new(move |_: &Reader, step: &Step, _: &Moment| {
-        is_port(step.event) && step.of.is_some_and(|(of, _)| of.predicate == predicate)
+        is_port(step) && step.of.is_some_and(|(of, _)| of.predicate == predicate)
     })
 }

@@ -19,11 +19,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use portmortem_analyzer::Window;
+use portmortem_analyzer::machine::{Class, Note};
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::timeline::Program;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::Event;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -90,21 +90,21 @@ struct Spot {
 }
 
 /// What happens at a port, and not to the recording.
-fn is_port(event: Event) -> bool {
-    matches!(event, Event::Call { .. } | Event::Tail { .. } | Event::Redo) || leaves(event)
+fn is_port(step: &Step) -> bool {
+    match step.class() {
+        Class::Enter(_) | Class::Depart(_) | Class::Leave(_) | Class::ReEnter => true,
+        Class::Cut(_) | Class::Lose(_) | Class::Pause(_) | Class::Note(_) => false,
+    }
 }
 
 /// What the program or the recorder says, whatever box is active.
-fn is_of_recording(event: Event) -> bool {
-    matches!(event, Event::Mark { .. } | Event::Pause | Event::Resume)
+fn is_of_recording(step: &Step) -> bool {
+    matches!(step.class(), Class::Note(Note::Mark(_)) | Class::Pause(_))
 }
 
 /// By which a box ends, for good or until it is re-entered.
-fn leaves(event: Event) -> bool {
-    matches!(
-        event,
-        Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception
-    )
+pub(super) fn leaves(step: &Step) -> bool {
+    step.class().way_out().is_some()
 }
 
 impl Events {
@@ -447,7 +447,7 @@ impl Screen for Events {
 
     fn call_here(&self) -> Option<u64> {
         let step = self.step()?;
-        let is_call = matches!(step.event, Event::Call { .. } | Event::Tail { .. });
+        let is_call = matches!(step.class(), Class::Enter(_) | Class::Depart(_));
         match (self.selected(), step.of) {
             (Some(selected), _) => Some(selected.called),
             (None, Some((of, _))) if !is_call => Some(of.called),

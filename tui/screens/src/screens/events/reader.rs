@@ -6,12 +6,12 @@ use std::sync::Arc;
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::condition::ListedCondition;
 use portmortem_analyzer::figures::StreamFigures;
+use portmortem_analyzer::machine::Class;
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::moment::Stack;
 use portmortem_analyzer::tables::{EventRow, SiteNames};
 use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::walk::{Step, Walk};
-use portmortem_tracer::format::Event;
 
 use super::asked::Asked;
 use super::{is_of_recording, leaves};
@@ -135,14 +135,14 @@ impl Reader {
     /// Whether it is not an event of a hidden box.
     pub(in crate::screens) fn is_visible(&self, step: &Step) -> bool {
         let hidden = step.of.is_some_and(|(of, _)| self.is_hidden(&of));
-        !hidden || is_of_recording(step.event)
+        !hidden || is_of_recording(step)
     }
 
     /// Whether it is an event of waiting, loading, memory management or set-up, which are left out
     /// unless all is shown.
     fn leaves_out(&self, step: &Step) -> bool {
         let of = step.of.map(|(of, _)| of.predicate);
-        of.is_some_and(|of| self.analysis.leaves_out(of)) && !is_of_recording(step.event)
+        of.is_some_and(|of| self.analysis.leaves_out(of)) && !is_of_recording(step)
     }
 
     /// Whether a gap stands for events that were not kept.
@@ -160,12 +160,12 @@ impl Reader {
 
     /// The stacks at an event: a box that ends there is still on the chain.
     pub(in crate::screens) fn stacks(&self, at: &Step) -> Stacks {
-        let gap = matches!(at.event, Event::Gap { .. });
+        let gap = matches!(at.class(), Class::Lose(_));
         let Some(mut walk) = self.walk(at.number).filter(|_| !gap) else {
             return Stacks::default();
         };
         loop {
-            let ends = leaves(at.event).then(|| self.shown(walk.moment().active()));
+            let ends = leaves(at).then(|| self.shown(walk.moment().active()));
             match walk.next() {
                 Some(step) if step == *at => {
                     let active = match ends {

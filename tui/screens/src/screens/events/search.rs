@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use portmortem_analyzer::machine::Class;
 use portmortem_analyzer::moment::Moment;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::Event;
 
 use super::reader::Reader;
 use crate::worker::{Received, Task, Worker};
@@ -59,7 +59,7 @@ impl Way {
     /// Whether an event lies that way. A gap in which no events are known to be lost has the number of
     /// the event before it.
     fn has(self, step: &Step) -> bool {
-        let is_gap = |other: Step| matches!(other.event, Event::Gap { .. });
+        let is_gap = |other: Step| matches!(other.class(), Class::Lose(_));
         match self {
             Self::From(number) => step.number >= number,
             Self::Until(number) => step.number < number,

@@ -2,7 +2,6 @@ mod jumps;
 mod listing;
 
 use std::collections::HashSet;
-use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
 use portmortem_analyzer::condition::EventCondition;
@@ -13,6 +12,7 @@ use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::mapping::Mapping;
 use portmortem_analyzer::walk::Walk;
 use portmortem_analyzer::{FocusOn, Hide, Window};
+use portmortem_tracer::format::Event;
 
 use super::jumps::Then;
 use super::search::{Leg, Search, Way};
@@ -187,9 +187,7 @@ fn durations_are_those_between_call_and_way_out() {
         let found = took.get(step.number);
         if matches!(step.event, Event::Call { .. }) {
             let mut later = all.iter().filter(|other| other.number > step.number);
-            let end = later
-                .find(|other| own(other) && leaves(other.event))
-                .unwrap();
+            let end = later.find(|other| own(other) && leaves(other)).unwrap();
             let took::Known::Took(lasted) = found else {
                 panic!("{found:?}");
             };
@@ -197,7 +195,7 @@ fn durations_are_those_between_call_and_way_out() {
             assert_eq!(lasted.outcome == WayOut::Fail, end.event == Event::Fail);
             assert_eq!(lasted.site, step.site);
             known += 1;
-        } else if !is_port(step.event) {
+        } else if !is_port(step) {
             assert_eq!(found, took::Known::No);
         }
     }
@@ -358,7 +356,7 @@ fn other_screens_can_ask_for_events() {
             let info = &analysis.trace.streams()[stream];
             let mut steps = Walk::from(&analysis.trace, None, info, 0);
             steps.find(|step| {
-                is_port(step.event) && step.of.is_some_and(|(of, _)| of.predicate == predicate)
+                is_port(step) && step.of.is_some_and(|(of, _)| of.predicate == predicate)
             })
         };
         match (0..streams).find_map(|stream| Some((stream, of(stream)?))) {

@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::time::Instant;
 
 use portmortem_analyzer::listing::{Lasted, durations, still_open};
+use portmortem_analyzer::machine::Class;
 use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_tracer::format::Event;
 
 use super::reader::Reader;
 use crate::worker::{Received, Worker};
@@ -185,9 +185,9 @@ fn paused_before(reader: &Reader, number: u64) -> Option<u64> {
     let walk = reader.walk(0).filter(|_| number <= FAR)?;
     let (mut paused, mut since) = (0, None);
     for step in walk.take_while(|step| step.number < number) {
-        match step.event {
-            Event::Pause => since = Some(step.tick),
-            Event::Resume => paused += since.take().map_or(0, |since| step.tick - since),
+        match step.class() {
+            Class::Pause(true) => since = Some(step.tick),
+            Class::Pause(false) => paused += since.take().map_or(0, |since| step.tick - since),
             _ => {}
         }
     }

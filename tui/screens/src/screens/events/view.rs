@@ -2,12 +2,12 @@
 
 use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::listing::Lasted;
-use portmortem_analyzer::machine::WayOut;
-use portmortem_analyzer::tables::{Cell, EventRow, Row, SiteNames, port};
+use portmortem_analyzer::machine::{Class, Note, WayOut};
+use portmortem_analyzer::tables::{Cell, EventRow, Row, SiteNames};
 use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::{Arguments, Event, SyncRole, ValueKind};
+use portmortem_tracer::format::{Arguments, SyncRole, ValueKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -49,24 +49,16 @@ const BESIDE: u16 = 35;
 /// Rows around those in sight that it is looked up for how long activations took.
 const AROUND: usize = 100;
 
-fn style(event: Event, theme: &Theme) -> Style {
+fn style(class: Class, theme: &Theme) -> Style {
     let [call, exit, redo, fail, exception] = theme.ports;
-    match event {
-        Event::Call { .. } | Event::Tail { .. } => call,
-        Event::ExitDet | Event::ExitNondet => exit,
-        Event::Redo => redo,
-        Event::Fail => fail,
-        Event::Exception => exception,
-        Event::Gap { .. } => theme.warning,
-        Event::Cut { .. }
-        | Event::Pause
-        | Event::Resume
-        | Event::Mark { .. }
-        | Event::Clause { .. }
-        | Event::Arguments(_)
-        | Event::Table(_)
-        | Event::Value(_)
-        | Event::Sync(_) => theme.text,
+    match class {
+        Class::Enter(_) | Class::Depart(_) => call,
+        Class::Leave(WayOut::ExitDet | WayOut::ExitNondet) => exit,
+        Class::ReEnter => redo,
+        Class::Leave(WayOut::Fail) => fail,
+        Class::Leave(WayOut::Exception) => exception,
+        Class::Leave(WayOut::Lost) | Class::Lose(_) => theme.warning,
+        Class::Leave(WayOut::Open) | Class::Cut(_) | Class::Pause(_) | Class::Note(_) => theme.text,
     }
 }
 
@@ -75,46 +67,51 @@ fn about(reader: &Reader, step: &Step) -> String {
     // What is hidden has no name, but a pause in it is a pause.
     let of = step.of.filter(|(of, _)| !reader.is_hidden(of));
     let name = of.map_or("", |(of, _)| reader.analysis.predicate(of.predicate));
-    match step.event {
-        Event::Cut { count } => {
+    match step.class() {
+        Class::Cut(count) => {
             let boxes = counted(count.into(), "choicepoint", "choicepoints");
             match name {
                 "" => boxes,
                 _ => format!("{boxes}, in {name}"),
             }
         }
-        Event::Gap { lost } if reader.is_not_kept(step) => {
+        Class::Lose(lost) if reader.is_not_kept(step) => {
             format!("{} before are not kept", counted(lost, "event", "events"))
         }
-        Event::Gap { lost: 0 } => "events were lost, unknown how many".to_owned(),
-        Event::Gap { lost } => counted(lost, "event was lost", "events were lost"),
-        Event::Mark { text } => printable(reader.analysis.trace.text(text).unwrap_or_default()),
-        Event::Arguments(arguments) => format!("{name}, {}", arguments_text(arguments)),
-        Event::Table(table) => {
-            let trace = &reader.analysis.trace;
+        Class::Lose(0) => "events were lost, unknown how many".to_owned(),
+        Class::Lose(lost) => counted(lost, "event was lost", "events were lost"),
+        Class::Note(note) => said(reader, name, note),
+        Class::Enter(_) | Class::Depart(_) | Class::Leave(_) | Class::ReEnter | Class::Pause(_) => {
+            name.to_owned()
+        }
+    }
+}
+
+/// What a note says of a box with this name.
+fn said(reader: &Reader, name: &str, note: Note) -> String {
+    let trace = &reader.analysis.trace;
+    match note {
+        Note::Mark(text) => printable(trace.text(text).unwrap_or_default()),
+        Note::Clause(clause) => match trace.clause_index(clause) {
+            Some(at) => format!("{name}, clause {}", trace.clauses()[at as usize].number),
+            None => name.to_owned(),
+        },
+        Note::Arguments(arguments) => format!("{name}, {}", arguments_text(arguments)),
+        Note::Table(table) => {
             let of = trace.predicate_index(table.predicate);
             let name = trace.predicate_name(of.unwrap_or(trace.unknown_predicate()));
             let answers = counted(table.answers.into(), "answer", "answers");
             format!("{name}, {answers}")
         }
-        Event::Value(value) => {
+        Note::Value(value) => {
             let at = if value.when == 0 { "" } else { " at an exit" };
             let what = value_text(value.kind, value.size);
             format!("{name}, argument {}{at}: {what}", value.argument)
         }
-        Event::Sync(call) => {
-            let trace = &reader.analysis.trace;
+        Note::Sync(call) => {
             let shared = printable(trace.shared(call.shared).unwrap_or_default());
             format!("{name} {} {shared}", does(call.role))
         }
-        Event::Clause { clause } => {
-            let trace = &reader.analysis.trace;
-            match trace.clause_index(clause) {
-                Some(at) => format!("{name}, clause {}", trace.clauses()[at as usize].number),
-                None => name.to_owned(),
-            }
-        }
-        _ => name.to_owned(),
     }
 }
 
@@ -252,7 +249,7 @@ impl Columns {
             Some(Known::Took(lasted)) => Some(lasted),
             _ => None,
         };
-        let enters = !super::leaves(step.event);
+        let enters = !super::leaves(step);
         let ends = lasted.filter(|_| enters).map_or("", |of| end(of.outcome));
         let site = step.site.or(lasted.and_then(|lasted| lasted.site));
         let place = site.and_then(|site| places.get(site as usize));
@@ -273,7 +270,7 @@ impl Columns {
             &seconds(since_start(reader, step)),
             &since.unwrap_or_default(),
             &took,
-            port(step.event),
+            step.kind().name(),
             ends,
             &depth,
             place.map_or("", String::as_str),
@@ -416,7 +413,7 @@ impl Events {
             .iter()
             .skip(first)
             .take(rows + 2 * AROUND)
-            .filter(|step| is_port(step.event))
+            .filter(|step| is_port(step))
             .map(|step| step.number)
             .collect();
         self.took.look_for(reader, &numbers);
@@ -426,7 +423,7 @@ impl Events {
         let mut before = self.first.checked_sub(1).and_then(|at| steps.get(at));
         for ((y, step), row) in (list.y..list.bottom()).zip(shown()).zip(self.first..) {
             let depth = step.of.map(|(_, depth)| depth);
-            let took = match is_port(step.event) {
+            let took = match is_port(step) {
                 true => Some(self.took.get(step.number)),
                 false => None,
             };
@@ -444,7 +441,7 @@ impl Events {
             } else if row == at {
                 theme.subject
             } else if reader.lists(step) {
-                style(step.event, theme)
+                style(step.class(), theme)
             } else {
                 theme.faint
             };

@@ -5,15 +5,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use portmortem_analyzer::machine::{Class, WayOut};
 use portmortem_analyzer::moment::Moment;
 use portmortem_analyzer::timeline::{Activation, Began, Blocks, Segment};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::Event;
 
 use super::pictures::reader;
 use super::{Effect, EventTarget, Timeline};
 use crate::screens::events::jumps::{is_mark, rounds};
+use crate::screens::events::leaves;
 use crate::screens::events::reader::Reader;
 use crate::screens::events::search::{Found, Leg, Search, Wanted, Way};
 use crate::worker::{Received, Worker, soon};
@@ -85,13 +86,6 @@ fn find_place(reader: Reader, blocks: Arc<Blocks>, wish: Wish, last: u64) -> Wor
     })
 }
 
-fn leaves(event: Event) -> bool {
-    matches!(
-        event,
-        Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception
-    )
-}
-
 /// Where an event is; `last` is the end of everything.
 fn event(
     events: &Reader,
@@ -124,7 +118,7 @@ fn event(
         .of
         .map_or((None, None), |(of, _)| last_calls(events, of.called, &step));
     let from = began.max(last_call).unwrap_or(step.tick);
-    let tick = if leaves(step.event) {
+    let tick = if leaves(&step) {
         step.tick.saturating_sub(1).max(from)
     } else {
         step.tick
@@ -153,7 +147,7 @@ fn last_calls(events: &Reader, called: u64, at: &Step) -> (Option<u64>, Option<u
         let Some((of, _)) = step.of.filter(|(of, _)| of.called == called) else {
             continue;
         };
-        let is_last_call = matches!(step.event, Event::Tail { .. });
+        let is_last_call = matches!(step.class(), Class::Depart(_));
         if is_last_call && runs.is_some_and(|runs| runs != of.predicate) {
             if step.number > at.number {
                 next = Some(step.tick);
@@ -161,7 +155,7 @@ fn last_calls(events: &Reader, called: u64, at: &Step) -> (Option<u64>, Option<u
             }
             last = Some(step.tick);
         }
-        if leaves(step.event) && step.number >= at.number {
+        if leaves(&step) && step.number >= at.number {
             break;
         }
         runs = Some(of.predicate);
@@ -308,7 +302,7 @@ impl Timeline {
             } else {
                 step.tick < tick
             };
-            let is_wanted = matches!(step.event, Event::Fail | Event::Redo);
+            let is_wanted = matches!(step.class(), Class::Leave(WayOut::Fail) | Class::ReEnter);
             is_beyond && is_wanted && reader.is_visible(step)
         });
         let stage = self.search(vec![Leg { stream, way }], wanted);
@@ -379,8 +373,8 @@ impl Timeline {
 fn begins(is: impl Fn(PredicateIndex, u64) -> bool + Send + 'static) -> Wanted {
     Box::new(move |reader: &Reader, step: &Step, _: &Moment| {
         let begins = matches!(
-            step.event,
-            Event::Call { .. } | Event::Tail { .. } | Event::Redo
+            step.class(),
+            Class::Enter(_) | Class::Depart(_) | Class::ReEnter
         );
         let of = step.of.filter(|_| begins);
         of.is_some_and(|(of, _)| is(of.predicate, step.tick)) && reader.is_visible(step)

@@ -8,8 +8,8 @@ fn searches_find_the_nearest() {
     for start in (0..all.len()).step_by(1001) {
         let from = all[start];
         let predicate = |step: &Step| step.of.map(|(of, _)| of.predicate);
-        let same = |step: &Step| is_port(step.event) && predicate(step) == predicate(&from);
-        let port = |step: &Step| discriminant(&step.event) == discriminant(&from.event);
+        let same = |step: &Step| is_port(step) && predicate(step) == predicate(&from);
+        let port = |step: &Step| step.kind() == from.kind();
         let later = &all[start + 1..];
         let earlier = &all[..start];
         for (action, expected) in [
@@ -54,11 +54,11 @@ fn searches_find_the_nearest() {
 /// The call of the box of a way out, or the next way out of the box of another event.
 fn other_end<'s>(from: &Step, earlier: &'s [Step], later: &'s [Step]) -> Option<&'s Step> {
     let (of, _) = from.of?;
-    if leaves(from.event) {
+    if leaves(from) {
         return earlier.iter().find(|step| step.number == of.called);
     }
     let own = |step: &&Step| step.of.is_some_and(|(other, _)| other.called == of.called);
-    later.iter().find(|step| own(step) && leaves(step.event))
+    later.iter().find(|step| own(step) && leaves(step))
 }
 
 #[test]
