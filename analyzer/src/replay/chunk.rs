@@ -249,7 +249,7 @@ impl<'c> Chunk<'c> {
     pub(super) fn happen<const HIDES: bool>(&mut self, dialect: Dialect, class: Class) {
         self.port::<HIDES>(class);
         self.events += 1;
-        if dialect == Dialect::InnermostRedo && class == Class::ReEnter {
+        if dialect == Dialect::InnermostRedo && matches!(class, Class::ReEnter) {
             self.redo_around();
         }
     }
