@@ -61,8 +61,7 @@ pub enum WayOut {
 }
 
 impl Class {
-    /// That of an event whose predicates are [`PredicateIndex`]. In the replay they are
-    /// [`Callable`](crate::trace::Callable)s.
+    /// That of an event whose predicates are [`PredicateIndex`], or callables, as in the replay.
     // The replay takes each kind of event apart as it is decoded: then nothing is left of this.
     #[inline(always)]
     #[must_use]
