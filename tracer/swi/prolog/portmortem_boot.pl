@@ -8,8 +8,9 @@
 :- set_module(class(library)).
 % Also where the program runs with --traditional.
 :- set_prolog_flag(double_quotes, string).
-:- use_module(portmortem, [pm_start/2]).
-:- use_module(portmortem_start).
+% Not by the names of their files: a saved state that has these libraries has them from elsewhere.
+:- use_module(library(portmortem), [pm_start/2]).
+:- use_module(library(portmortem_start)).
 
 %!  boot(+File, +Options) is det.
 %

@@ -36,8 +36,8 @@ pub(crate) fn record(options: &str, program: &Path, more: &[&str]) -> (Output, T
     let script = format!(
         ":- asserta(user:file_search_path(library, '{}')).\n\
          :- asserta(user:file_search_path(foreign, '{}')).\n\
-         :- use_module(library(portmortem), []).\n\
-         :- portmortem:boot('{}', [{options}]).\n",
+         :- use_module(library(portmortem_boot), []).\n\
+         :- portmortem_boot:boot('{}', [{options}]).\n",
         root().join("prolog").display(),
         library().display(),
         trace.display()
