@@ -219,6 +219,15 @@ impl AnalysisView {
         self.module.as_deref()
     }
 
+    /// File and line of the first clause of a predicate; empty if they are not known.
+    pub(crate) fn first_line(&self, index: PredicateIndex) -> String {
+        let line = self.source(index).map(|(file, line)| {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            format!("{name}:{line}")
+        });
+        line.unwrap_or_default()
+    }
+
     /// Name of a predicate, escaped, without the module of most; those of `user` have theirs, then.
     #[must_use]
     pub fn short_name(&self, index: PredicateIndex) -> Cow<'_, str> {

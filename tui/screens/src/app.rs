@@ -19,7 +19,8 @@ use portmortem_analyzer::trace::{PredicateIndex, Trace, TraceError};
 use crate::analysis::{AnalysisView, analyse};
 use crate::keys::{self, Action, Binding};
 use crate::overlay::Overlay;
-use crate::screens::{Effect, Place as ScreenPlace, SCREENS, Screen, ScreenId, Spot};
+use crate::screen::{Effect, Place as ScreenPlace, Screen, Spot};
+use crate::screens::{SCREENS, ScreenEntry, ScreenId};
 use crate::theme::{Theme, ThemeName};
 use crate::worker::{Received, Worker};
 use comparing::Comparing;
@@ -114,7 +115,7 @@ impl App {
     /// Begins to analyse a trace.
     #[must_use]
     pub fn new(trace: Trace, path: &Path, theme: ThemeName, filters: Filters) -> Self {
-        let make = |entry: &crate::screens::Entry| Slot {
+        let make = |entry: &ScreenEntry| Slot {
             screen: entry.make(),
             stale: true,
             seen: false,

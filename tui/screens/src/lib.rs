@@ -3,10 +3,11 @@
 //! | step | module |
 //! |---|---|
 //! | trace → figures of what is looked at, in the background | [`analysis`] |
-//! | trace → times of single calls, in the background, when they are asked for | `call_times`, `wanted_calls` |
+//! | trace → times of single calls, when they are asked for | `call_times`, `wanted_calls` |
 //! | figures → findings of advice, in the background, for all screens | `findings` |
 //! | keys and clicks → state | [`keys`], [`app`], [`overlay`] |
 //! | the one list widget | [`table`] |
+//! | what a screen is, and what one leads to | [`screen`] |
 //! | the screens, each a state and a drawing | [`screens`] |
 //! | state → cells | [`view`], [`theme`], [`mod@format`] |
 //! | cells → terminal; clipboard, editor, files | `terminal` |
@@ -17,23 +18,26 @@
 //! # To add a screen
 //!
 //! 1. Write `screens/NAME.rs` (or a folder, if it has parts) with a type that implements
-//!    [`screens::Screen`]: `follow` takes the figures (called before the first `draw` and whenever
-//!    what is looked at changed), `act` does what a key asks for and returns an [`screens::Effect`], `draw`
-//!    draws into a rectangle of at least 80×21 cells. If it has a list, make that a [`table::Table`] over a
-//!    [`table::Source`] and return it from `table` and `table_mut`: filter, sort, columns, marks, mouse,
-//!    copy and export then work by themselves.
+//!    [`screen::Screen`] and the traits that it asks for, empty where it has nothing of its own:
+//!    `follow` takes the figures (called before the first `draw` and whenever what is looked at
+//!    changed), `act` does what a key asks for and returns a [`screen::Effect`], `draw` draws into
+//!    a rectangle of at least 80×21 cells. If it has a list, make that a [`table::Table`] over a
+//!    [`table::Source`] and return it from `table` and `table_mut` of [`screen::Tabular`]: filter,
+//!    sort, columns, marks, mouse, copy and export then work by themselves.
 //! 2. Give it keys: a `&[Binding]` returned from `bindings`; if they do something new, a variant of
 //!    [`keys::Action`]. Help and the line of keys follow.
-//! 3. Add a variant of [`screens::ScreenId`] and an entry in [`screens::SCREENS`], in the order of digits.
-//!    The snapshot tests (`tests/snapshots.rs`) draw every entry of that list; `cargo insta review`.
+//! 3. Add a variant of [`screens::ScreenId`] and an entry in [`screens::SCREENS`], in the order of
+//!    digits. The snapshot tests (`tests/snapshots.rs`) draw every entry of that list; `cargo insta
+//!    review`.
 //!
-//! Ways between screens: `predicate` and `event` say what the cursor is on, `select` and `show_event` go there. Digits and Tab use them.
+//! Ways between screens: [`screen::Pointing`] says what the cursor is on, [`screen::Navigable`]
+//! goes there. Digits and Tab use them.
 //!
-//! What Esc should undo: return [`screens::Effect::Step`] from `act`; `spot` says where the user is, and `recall` goes
-//! back there. To go elsewhere: [`screens::Effect::Open`] or `Event`.
-//! A screen that reads the trace again (as `screens/events`) does so in bounded pieces, or by a `Worker`
-//! (`worker.rs`); no key may take more than 50 ms. What its worker found it takes in `poll`, and how far
-//! that is it says by `progress` (`screens/timeline`).
+//! What Esc should undo: return [`screen::Effect::Step`] from `act`; `spot` says where the user is,
+//! and `recall` goes back there. To go elsewhere: [`screen::Effect::Open`] or `Event`. A screen
+//! that reads the trace again (as `screens/events`) does so in bounded pieces, or by a `Worker`
+//! (`worker.rs`); no key may take more than 50 ms. What its worker found it takes in `poll`, and
+//! how far that is it says by `progress` (`screens/timeline`).
 
 pub mod analysis;
 pub mod app;
@@ -42,6 +46,7 @@ mod findings;
 pub mod keys;
 mod names;
 pub mod overlay;
+pub mod screen;
 pub mod screens;
 pub mod table;
 mod terminal;
@@ -93,7 +98,8 @@ pub enum RunError {
     Trace(#[from] TraceError),
 }
 
-/// Shows the screens of a trace until the user quits; returns the signal that ended them, if one did.
+/// Shows the screens of a trace until the user quits; returns the signal that ended them, if one
+/// did.
 ///
 /// # Errors
 /// [`RunError`].

@@ -1,4 +1,7 @@
-//! Names of predicates and goals where there is little room: the modules are left out first.
+//! Names of predicates, goals and streams on the screens. Where there is little room, the modules
+//! are left out first.
+
+use portmortem_analyzer::trace::StreamInfo;
 
 use crate::format::{shorten_name, shorten_words, width};
 
@@ -10,6 +13,11 @@ const CALLS: &str = " > ";
 
 /// A caller is not cut to less than this share of the room, so that it can be told from others.
 const CALLER: usize = 3;
+
+/// What a stream is called, also one that is not in the trace.
+pub(crate) fn stream_title(stream: Option<&StreamInfo>) -> String {
+    stream.map_or_else(|| "the stream".to_owned(), StreamInfo::title)
+}
 
 /// `select/3` of `lists:select/3`: a name, as it is printed, without its module.
 pub(crate) fn without_module(name: &str) -> &str {

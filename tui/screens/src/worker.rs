@@ -16,6 +16,12 @@ pub(crate) fn soon() -> Instant {
     Instant::now() + PATIENCE
 }
 
+/// Until when a poll waits for what a worker finds: as long as it takes if it is told to wait, else
+/// not.
+pub(crate) fn poll_until(wait: bool) -> Option<Instant> {
+    (!wait).then(Instant::now)
+}
+
 /// A thread that finds values, one or many. A worker that is dropped is told to stop.
 pub(crate) struct Worker<T> {
     found: Receiver<T>,

@@ -8,8 +8,8 @@ use portmortem_analyzer::calls::AgainstUsual;
 use super::App;
 use crate::analysis::AnalysisView;
 use crate::overlay::{Against, Overlay};
-use crate::screens::EventTarget;
-use crate::worker::{Received, Worker, soon};
+use crate::screen::EventTarget;
+use crate::worker::{Received, Worker, poll_until, soon};
 
 /// A comparison that is being made.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl App {
 
     /// Takes the comparison; waits for it if told to. `true` if it is there.
     pub(super) fn take_comparison(&mut self, wait: bool) -> bool {
-        self.take_comparison_until((!wait).then(Instant::now))
+        self.take_comparison_until(poll_until(wait))
     }
 
     fn take_comparison_until(&mut self, until: Option<Instant>) -> bool {

@@ -7,8 +7,10 @@ use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKin
 use super::targets::Target;
 use super::{App, Request};
 use crate::keys::{self, Action, Meaning};
+use crate::names::stream_title;
 use crate::overlay::{Answer, Choice, Chooser, Offered, Overlay, Palette, Prompt, Question};
-use crate::screens::{Effect, EventTarget, SCREENS, predicate_source, stream_title};
+use crate::screen::{Effect, EventTarget};
+use crate::screens::{SCREENS, predicate_source};
 use crate::theme::ThemeName;
 
 /// More rows are not copied.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::App;
 use crate::analysis::AnalysisView;
-use crate::screens::{Effect, SCREENS, ScreenId, Spot};
+use crate::screen::{Effect, Spot};
+use crate::screens::{SCREENS, ScreenId};
 use portmortem_analyzer::condition::Condition;
 use portmortem_analyzer::{Filter, Filters};
 

@@ -5,7 +5,9 @@ use portmortem_analyzer::trace::PredicateIndex;
 use super::App;
 use super::history::Place;
 use crate::keys::Action;
-use crate::screens::{Effect, EventTarget, SCREENS, Screen, ScreenId, calls_lost, slowest_call};
+use crate::screen::calls::{calls_lost, slowest_call};
+use crate::screen::{Effect, EventTarget, Screen};
+use crate::screens::{SCREENS, ScreenId};
 use crate::wanted_calls::{Answer, Wanted};
 
 /// A predicate whose slowest call is shown, or compared, as soon as it is known.

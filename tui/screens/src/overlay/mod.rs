@@ -9,7 +9,7 @@ mod prompt;
 
 use ratatui::crossterm::event::KeyEvent;
 
-use crate::screens::Screen;
+use crate::screen::Screen;
 
 pub use against::Against;
 pub use chooser::Chooser;

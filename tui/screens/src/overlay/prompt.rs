@@ -6,7 +6,7 @@ use tui_input::{Input, InputRequest};
 
 use super::Answer;
 use crate::keys::Action;
-use crate::screens::Screen;
+use crate::screen::Searchable;
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,12 @@ impl Prompt {
         &self.input
     }
 
-    pub(super) fn key(&mut self, name: &str, event: &KeyEvent, screen: &mut dyn Screen) -> Answer {
+    pub(super) fn key(
+        &mut self,
+        name: &str,
+        event: &KeyEvent,
+        screen: &mut dyn Searchable,
+    ) -> Answer {
         match name {
             "esc" => {
                 if let Question::Filter { before } = &self.question {

@@ -16,13 +16,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{Effect, Place, Screen, Spot, how_many, integer};
 use crate::analysis::AnalysisView;
 use crate::format::{percent, time};
 use crate::keys::{Action, Binding, bind};
+use crate::screen::{
+    Clickable, Effect, Exportable, Navigable, Place, Pointing, Screen, Searchable, Spot, Tabular,
+};
+use crate::table::integer;
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
-use crate::worker::{Received, soon};
+use crate::worker::{Received, poll_until, soon};
 
 /// The screen.
 #[derive(Debug, Default)]
@@ -107,7 +110,7 @@ impl Advice {
                     table.select(row as usize);
                 }
             }
-            Opening::Left(spot) => spot.recall(self),
+            Opening::Left(spot) => self.recall_list(&spot),
         }
     }
 
@@ -175,23 +178,11 @@ impl Screen for Advice {
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        self.take((!wait).then(Instant::now))
+        self.take(poll_until(wait))
     }
 
     fn is_ready(&self) -> bool {
         !self.is_sought
-    }
-
-    fn recall(&mut self, spot: &Spot) {
-        self.opening = Opening::Left(spot.clone());
-        self.open();
-    }
-
-    /// To the dearest finding that is about a predicate, if there is one.
-    fn select(&mut self, predicate: PredicateIndex) -> Effect {
-        self.opening = Opening::About(predicate);
-        self.open();
-        Effect::Done
     }
 
     fn act(&mut self, action: Action) -> Effect {
@@ -211,36 +202,12 @@ impl Screen for Advice {
         }
     }
 
-    fn table(&self) -> Option<&Table> {
-        self.table.as_ref().filter(|_| !self.findings.is_empty())
-    }
-
-    fn table_mut(&mut self) -> Option<&mut Table> {
-        self.table.as_mut().filter(|_| !self.findings.is_empty())
-    }
-
-    fn is_empty(&self) -> bool {
-        self.table().is_none_or(|table| table.rows() == 0)
-    }
-
-    fn has_predicates(&self) -> bool {
-        !self.findings.is_empty()
-    }
-
     fn status(&self) -> String {
         if self.is_sought {
             return "looking for advice …".to_owned();
         }
         let table = self.table.as_ref();
-        table.map_or_else(String::new, |table| how_many(table, "finding"))
-    }
-
-    fn looks_for_names(&self) -> bool {
-        false
-    }
-
-    fn file_name(&self) -> &'static str {
-        "advice"
+        table.map_or_else(String::new, |table| table.how_many("finding"))
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -270,6 +237,54 @@ impl Screen for Advice {
         }
     }
 }
+
+impl Tabular for Advice {
+    fn table(&self) -> Option<&Table> {
+        self.table.as_ref().filter(|_| !self.findings.is_empty())
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        self.table.as_mut().filter(|_| !self.findings.is_empty())
+    }
+}
+
+impl Searchable for Advice {
+    fn looks_for_names(&self) -> bool {
+        false
+    }
+}
+
+impl Pointing for Advice {
+    fn has_predicates(&self) -> bool {
+        !self.findings.is_empty()
+    }
+}
+
+impl Navigable for Advice {
+    fn recall(&mut self, spot: &Spot) {
+        self.opening = Opening::Left(spot.clone());
+        self.open();
+    }
+
+    /// To the dearest finding that is about a predicate, if there is one.
+    fn select(&mut self, predicate: PredicateIndex) -> Effect {
+        self.opening = Opening::About(predicate);
+        self.open();
+        Effect::Done
+    }
+}
+
+impl Exportable for Advice {
+    fn is_empty(&self) -> bool {
+        self.table().is_none_or(|table| table.rows() == 0)
+    }
+
+    fn file_name(&self) -> &'static str {
+        "advice"
+    }
+}
+
+impl Clickable for Advice {}
 
 /// The findings.
 #[derive(Debug)]

@@ -18,12 +18,16 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Screen, Spot, draw_parts, how_many, place_of};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
+use crate::screen::parts::draw_parts;
+use crate::screen::{
+    Clickable, Effect, EventTarget, Exportable, Navigable, Pointing, Screen, Searchable, Spot,
+    Tabular,
+};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
-use crate::worker::{Received, Worker, soon};
+use crate::worker::{Received, Worker, poll_until, soon};
 use exceptions::Exceptions;
 
 /// The screen.
@@ -212,7 +216,7 @@ impl Screen for Backtracking {
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        let until = (!wait).then(Instant::now);
+        let until = poll_until(wait);
         match self.take_thrown(until) {
             Effect::Unused => self.take_failure(until),
             effect => effect,
@@ -249,30 +253,6 @@ impl Screen for Backtracking {
         }
     }
 
-    fn spot(&self) -> Spot {
-        Spot {
-            part: self.shown,
-            ..Spot::of(self).with(self.other_side)
-        }
-    }
-
-    fn recall(&mut self, spot: &Spot) {
-        self.shown = spot.part;
-        self.look_for_thrown();
-        if let Some(other) = spot.own() {
-            self.other_side = *other;
-        }
-        spot.recall(self);
-    }
-
-    fn table(&self) -> Option<&Table> {
-        self.tables.get(self.shown)
-    }
-
-    fn table_mut(&mut self) -> Option<&mut Table> {
-        self.tables.get_mut(self.shown)
-    }
-
     fn status(&self) -> String {
         let what = TABLES[self.shown].1;
         let Some(table) = self.table() else {
@@ -282,22 +262,7 @@ impl Screen for Backtracking {
             .sides()
             .map(|sides| sides[usize::from(self.other_side)]);
         let side = side.map_or_else(String::new, |side| format!(", cursor on {side}"));
-        how_many(table, what) + &side
-    }
-
-    fn predicate(&self) -> Option<PredicateIndex> {
-        self.on_side()
-    }
-
-    /// Of exceptions the dearest of a kind.
-    fn event_of_box(&self) -> Option<EventTarget> {
-        let table = self.table().filter(|_| self.shown == THROWN)?;
-        let (stream, number) = exceptions::dearest(table)?;
-        self.event_at(stream, number)
-    }
-
-    fn file_name(&self) -> &'static str {
-        TABLES[self.shown].2
+        table.how_many(what) + &side
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -308,6 +273,57 @@ impl Screen for Backtracking {
         }
     }
 }
+
+impl Tabular for Backtracking {
+    fn table(&self) -> Option<&Table> {
+        self.tables.get(self.shown)
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        self.tables.get_mut(self.shown)
+    }
+}
+
+impl Searchable for Backtracking {}
+
+impl Pointing for Backtracking {
+    fn predicate(&self) -> Option<PredicateIndex> {
+        self.on_side()
+    }
+
+    /// Of exceptions the dearest of a kind.
+    fn event_of_box(&self) -> Option<EventTarget> {
+        let table = self.table().filter(|_| self.shown == THROWN)?;
+        let (stream, number) = exceptions::dearest(table)?;
+        self.event_at(stream, number)
+    }
+}
+
+impl Navigable for Backtracking {
+    fn spot(&self) -> Spot {
+        Spot {
+            part: self.shown,
+            ..self.spot_of_list().with(self.other_side)
+        }
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.shown = spot.part;
+        self.look_for_thrown();
+        if let Some(other) = spot.own() {
+            self.other_side = *other;
+        }
+        self.recall_list(spot);
+    }
+}
+
+impl Exportable for Backtracking {
+    fn file_name(&self) -> &'static str {
+        TABLES[self.shown].2
+    }
+}
+
+impl Clickable for Backtracking {}
 
 /// Pairs of what failed and what was re-entered.
 #[derive(Debug)]
@@ -485,7 +501,7 @@ impl Choicepoints {
         let figures = (0..).zip(&analysis.profile.predicates);
         let left = figures.filter(|(_, figures)| figures.exits_nondet > 0);
         let predicates: Vec<PredicateIndex> = left.map(|(index, _)| index).collect();
-        let places = predicates.iter().map(|index| place_of(analysis, *index));
+        let places = predicates.iter().map(|index| analysis.first_line(*index));
         Self {
             places: places.collect(),
             predicates,

@@ -9,12 +9,14 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, Spot, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
+use crate::screen::{
+    Clickable, Effect, Exportable, Navigable, Pointing, Screen, Searchable, Spot, Tabular,
+};
 use crate::table::{Column, Kind, Source, Table, path_key};
 use crate::theme::Theme;
-use crate::worker::{Received, Worker, soon};
+use crate::worker::{Received, Worker, poll_until, soon};
 
 /// The screen.
 #[derive(Debug, Default)]
@@ -75,7 +77,7 @@ impl Screen for CallTree {
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        if self.take((!wait).then(Instant::now)) {
+        if self.take(poll_until(wait)) {
             Effect::Done
         } else {
             Effect::Unused
@@ -117,15 +119,35 @@ impl Screen for CallTree {
         }
     }
 
-    fn recall(&mut self, spot: &Spot) {
-        self.wanted = None;
-        if self.table.is_some() {
-            spot.recall(self);
-        } else {
-            self.returns = Some(spot.clone());
+    fn status(&self) -> String {
+        let Some(table) = &self.table else {
+            return String::new();
+        };
+        let shown = table.how_many("context");
+        match table.root().and_then(|row| table.source().predicate(row)) {
+            Some(root) => {
+                let name = self
+                    .analysis
+                    .as_ref()
+                    .map_or("", |analysis| analysis.predicate(root));
+                format!("{shown}, below {name}")
+            }
+            None => shown,
         }
     }
 
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        match &mut self.table {
+            Some(table) => table.draw(area, buf, theme),
+            None => {
+                let text = "the call tree is being made …";
+                buf.set_stringn(area.x + 2, area.y + 1, text, area.width.into(), theme.faint);
+            }
+        }
+    }
+}
+
+impl Tabular for CallTree {
     fn table(&self) -> Option<&Table> {
         self.table.as_ref()
     }
@@ -133,10 +155,25 @@ impl Screen for CallTree {
     fn table_mut(&mut self) -> Option<&mut Table> {
         self.table.as_mut()
     }
+}
 
+impl Searchable for CallTree {}
+
+impl Pointing for CallTree {
     fn place(&self) -> Option<FocusOn> {
         let row = self.table.as_ref()?.row()?;
         self.analysis.as_ref()?.place(row)
+    }
+}
+
+impl Navigable for CallTree {
+    fn recall(&mut self, spot: &Spot) {
+        self.wanted = None;
+        if self.table.is_some() {
+            self.recall_list(spot);
+        } else {
+            self.returns = Some(spot.clone());
+        }
     }
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
@@ -156,38 +193,15 @@ impl Screen for CallTree {
         }
         Effect::Done
     }
+}
 
-    fn status(&self) -> String {
-        let Some(table) = &self.table else {
-            return String::new();
-        };
-        let shown = how_many(table, "context");
-        match table.root().and_then(|row| table.source().predicate(row)) {
-            Some(root) => {
-                let name = self
-                    .analysis
-                    .as_ref()
-                    .map_or("", |analysis| analysis.predicate(root));
-                format!("{shown}, below {name}")
-            }
-            None => shown,
-        }
-    }
-
+impl Exportable for CallTree {
     fn file_name(&self) -> &'static str {
         "contexts"
     }
-
-    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        match &mut self.table {
-            Some(table) => table.draw(area, buf, theme),
-            None => {
-                let text = "the call tree is being made …";
-                buf.set_stringn(area.x + 2, area.y + 1, text, area.width.into(), theme.faint);
-            }
-        }
-    }
 }
+
+impl Clickable for CallTree {}
 
 impl CallTree {
     /// Takes the table if it is made, for which it waits until some moment, or as long as it takes;
@@ -201,7 +215,7 @@ impl CallTree {
         };
         self.made = None;
         if let Some(spot) = self.returns.take() {
-            spot.recall(self);
+            self.recall_list(&spot);
         }
         if let Some(wanted) = self.wanted.take() {
             self.select(wanted);

@@ -16,13 +16,17 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rustc_hash::FxHashMap;
 
-use super::{Effect, Screen, Spot, draw_parts, how_many, integer};
 use crate::analysis::AnalysisView;
 use crate::format::{count, fitting, time};
 use crate::keys::{Action, Binding, bind};
+use crate::screen::parts::draw_parts;
+use crate::screen::{
+    Clickable, Effect, Exportable, Navigable, Pointing, Screen, Searchable, Spot, Tabular,
+};
+use crate::table::integer;
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
-use crate::worker::{Received, Worker, soon};
+use crate::worker::{Received, Worker, poll_until, soon};
 
 /// The screen.
 #[derive(Debug, Default)]
@@ -225,7 +229,7 @@ impl Screen for Changes {
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        self.take((!wait).then(Instant::now))
+        self.take(poll_until(wait))
     }
 
     fn is_ready(&self) -> bool {
@@ -248,45 +252,13 @@ impl Screen for Changes {
         }
     }
 
-    fn spot(&self) -> Spot {
-        Spot {
-            part: self.shown,
-            ..Spot::of(self)
-        }
-    }
-
-    fn recall(&mut self, spot: &Spot) {
-        self.shown = spot.part;
-        spot.recall(self);
-    }
-
-    fn table(&self) -> Option<&Table> {
-        self.tables.get(self.shown)
-    }
-
-    fn table_mut(&mut self) -> Option<&mut Table> {
-        self.tables.get_mut(self.shown)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.table().is_none_or(|table| table.rows() == 0)
-    }
-
-    fn has_predicates(&self) -> bool {
-        !self.tables.is_empty()
-    }
-
     fn status(&self) -> String {
         if self.made.is_some() {
             return "comparing …".to_owned();
         }
         let one = ["changed predicate", "changed goal"][self.shown];
         self.table()
-            .map_or_else(String::new, |table| how_many(table, one))
-    }
-
-    fn file_name(&self) -> &'static str {
-        ["changes", "changed-goals"][self.shown]
+            .map_or_else(String::new, |table| table.how_many(one))
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -322,6 +294,50 @@ impl Screen for Changes {
         }
     }
 }
+
+impl Tabular for Changes {
+    fn table(&self) -> Option<&Table> {
+        self.tables.get(self.shown)
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        self.tables.get_mut(self.shown)
+    }
+}
+
+impl Searchable for Changes {}
+
+impl Pointing for Changes {
+    fn has_predicates(&self) -> bool {
+        !self.tables.is_empty()
+    }
+}
+
+impl Navigable for Changes {
+    fn spot(&self) -> Spot {
+        Spot {
+            part: self.shown,
+            ..self.spot_of_list()
+        }
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.shown = spot.part;
+        self.recall_list(spot);
+    }
+}
+
+impl Exportable for Changes {
+    fn is_empty(&self) -> bool {
+        self.table().is_none_or(|table| table.rows() == 0)
+    }
+
+    fn file_name(&self) -> &'static str {
+        ["changes", "changed-goals"][self.shown]
+    }
+}
+
+impl Clickable for Changes {}
 
 /// Something that changed.
 #[derive(Debug)]

@@ -25,8 +25,9 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::layout::Rect;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::format::percent;
+use crate::format::{count, counted, percent};
 
+pub(crate) use source::integer;
 pub use source::{Column, Kind, Source, key_of, path_key};
 pub use spot::ListSpot;
 pub(crate) use view::first_row;
@@ -209,6 +210,15 @@ impl Table {
     #[must_use]
     pub fn found(&self) -> usize {
         self.found
+    }
+
+    /// `12 of 340 predicates`, `1 predicate`
+    pub(crate) fn how_many(&self, one: &str) -> String {
+        let all = counted(self.source().rows() as u64, one, &format!("{one}s"));
+        match self.filter().is_empty() {
+            true => all,
+            false => format!("{} of {all}", count(self.found() as u64)),
+        }
     }
 
     /// The filter, empty if there is none.

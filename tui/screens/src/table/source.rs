@@ -363,3 +363,8 @@ pub fn key_of(what: impl Hash) -> u64 {
 pub fn path_key(parent: Option<u64>, what: impl Hash) -> u64 {
     key_of((parent, what))
 }
+
+/// The number as tables have it.
+pub(crate) fn integer(number: u64) -> Cell<'static> {
+    Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}

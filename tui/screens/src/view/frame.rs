@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::format::{self, bar, count, shorten, width};
 use crate::keys::{Action, Binding};
 use crate::overlay::{Overlay, Prompt};
-use crate::screens::{Entry, SCREENS, ScreenId};
+use crate::screens::{SCREENS, ScreenEntry, ScreenId};
 use crate::theme::Theme;
 
 /// What is between two places that led here.
@@ -42,7 +42,7 @@ pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
 }
 
 /// How screens are named, and what follows the name of one that is not shown.
-type Naming = (fn(&Entry, bool) -> &'static str, &'static str);
+type Naming = (fn(&ScreenEntry, bool) -> &'static str, &'static str);
 
 /// What is written for each screen: names as long as there is room for all, at least all digits.
 fn tab_texts(shown: ScreenId, room: usize) -> Vec<String> {
@@ -56,7 +56,7 @@ fn tab_texts(shown: ScreenId, room: usize) -> Vec<String> {
         ),
     ];
     let texts = |(name, after): Naming| -> Vec<String> {
-        let text = |entry: &Entry| {
+        let text = |entry: &ScreenEntry| {
             let is_shown = entry.id == shown;
             let name = name(entry, is_shown);
             let blank = if name.is_empty() { "" } else { " " };
@@ -69,7 +69,7 @@ fn tab_texts(shown: ScreenId, room: usize) -> Vec<String> {
     };
     let fits = |texts: &Vec<String>| texts.iter().map(|text| width(text)).sum::<usize>() < room;
     let found = NAMINGS.into_iter().map(texts).find(fits);
-    let digit = |entry: &Entry| match entry.id == shown {
+    let digit = |entry: &ScreenEntry| match entry.id == shown {
         true => format!("[{}]", entry.digit),
         false => entry.digit.to_string(),
     };

@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::app::App;
-use crate::screens::Screen;
+use crate::screen::Screen;
 use crate::theme::Theme;
 
 /// The smallest terminal that anything is drawn on. The screens are laid out for 80×24; below, they show what fits.

@@ -7,7 +7,7 @@ use portmortem_analyzer::tables::{Cell, SiteNames};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::AnalysisView;
-use crate::screens::integer;
+use crate::table::integer;
 use crate::table::{Column, Kind, Source, Table, key_of};
 
 /// The rows.

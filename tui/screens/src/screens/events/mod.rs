@@ -27,13 +27,16 @@ use portmortem_analyzer::walk::Step;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::range::MarkedRange;
-use super::{Effect, EventTarget, Screen};
 use crate::analysis::AnalysisView;
 use crate::format::count;
 use crate::keys::{self, Action, Binding};
+use crate::screen::range::MarkedRange;
+use crate::screen::{
+    Clickable, Effect, EventTarget, Exportable, Navigable, Pointing, Screen, Searchable, Spot,
+    Tabular,
+};
 use crate::theme::Theme;
-use crate::worker::soon;
+use crate::worker::{poll_until, soon};
 use asked::Asked;
 use jumps::{Jump, Then};
 use list::List;
@@ -79,7 +82,7 @@ pub(super) struct Events {
 
 /// Where the user is on it.
 #[derive(Debug, Clone)]
-struct Spot {
+struct EventSpot {
     stream: usize,
     step: Option<Step>,
     /// Events that are drawn above it.
@@ -330,7 +333,7 @@ impl Screen for Events {
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        let until = (!wait).then(Instant::now);
+        let until = poll_until(wait);
         match self.take(until) {
             Effect::Unused if self.took.poll(wait) => Effect::Done,
             effect => effect,
@@ -342,42 +345,28 @@ impl Screen for Events {
         jump.or_else(|| self.list.share()).filter(|_| self.looks())
     }
 
-    fn spot(&self) -> super::Spot {
-        let spot = super::Spot::of(self);
-        let Some(reader) = &self.reader else {
-            return spot;
-        };
-        spot.with(Spot {
-            stream: reader.stream,
-            step: self.step().copied(),
-            above: self.list.at.saturating_sub(self.first),
-            place: self.place,
-            part: self.part,
-            row: self.row,
-        })
-    }
-
-    fn recall(&mut self, spot: &super::Spot) {
-        spot.recall(self);
-        let (Some(reader), Some(own)) = (&mut self.reader, spot.own::<Spot>()) else {
-            return;
-        };
-        reader.stream = own.stream;
-        (self.jump, self.reason) = (None, None);
-        match own.step {
-            Some(step) => self.load_at(own.stream, step, own.above),
-            None => {
-                self.list_around(own.place);
+    fn status(&self) -> String {
+        match (&self.reader, self.step()) {
+            (Some(reader), Some(step)) => {
+                let (first, last) = (count(reader.numbers().start), count(reader.last()));
+                format!("event {} of {first}–{last}", count(step.number))
             }
+            _ => String::new(),
         }
-        self.place = own.place;
-        (self.part, self.row) = (own.part, own.row);
     }
 
-    fn crumb(&self) -> Option<String> {
-        self.step().map(|step| count(step.number))
+    fn smallest(&self) -> (u16, u16) {
+        (30, 6)
     }
 
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        self.draw_all(area, buf, theme);
+    }
+}
+
+impl Tabular for Events {}
+
+impl Searchable for Events {
     fn filter(&self) -> Option<&str> {
         Some(&self.filter)
     }
@@ -421,18 +410,12 @@ impl Screen for Events {
         "a word, ~regex, or: port = fail and took > 1ms"
     }
 
-    fn show_event(&mut self, target: EventTarget) -> Effect {
-        match target {
-            EventTarget::At { stream, number } => self.go_to_event(stream, number),
-            EventTarget::FirstOf(predicate) => self.first_of(predicate),
-            EventTarget::Mark(text) => self.next_mark(text),
-        }
+    fn looks_for_names(&self) -> bool {
+        false
     }
+}
 
-    fn show_time(&mut self, tick: u64) -> Effect {
-        self.go_to_time(tick)
-    }
-
+impl Pointing for Events {
     fn predicate(&self) -> Option<PredicateIndex> {
         let selected = self.selected().or_else(|| self.of());
         selected.map(|of| of.predicate)
@@ -458,21 +441,59 @@ impl Screen for Events {
     fn window(&self) -> Option<Window> {
         self.range.window(&self.reader.as_ref()?.analysis)
     }
+}
 
-    fn status(&self) -> String {
-        match (&self.reader, self.step()) {
-            (Some(reader), Some(step)) => {
-                let (first, last) = (count(reader.numbers().start), count(reader.last()));
-                format!("event {} of {first}–{last}", count(step.number))
+impl Navigable for Events {
+    fn spot(&self) -> Spot {
+        let spot = self.spot_of_list();
+        let Some(reader) = &self.reader else {
+            return spot;
+        };
+        spot.with(EventSpot {
+            stream: reader.stream,
+            step: self.step().copied(),
+            above: self.list.at.saturating_sub(self.first),
+            place: self.place,
+            part: self.part,
+            row: self.row,
+        })
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.recall_list(spot);
+        let (Some(reader), Some(own)) = (&mut self.reader, spot.own::<EventSpot>()) else {
+            return;
+        };
+        reader.stream = own.stream;
+        (self.jump, self.reason) = (None, None);
+        match own.step {
+            Some(step) => self.load_at(own.stream, step, own.above),
+            None => {
+                self.list_around(own.place);
             }
-            _ => String::new(),
+        }
+        self.place = own.place;
+        (self.part, self.row) = (own.part, own.row);
+    }
+
+    fn crumb(&self) -> Option<String> {
+        self.step().map(|step| count(step.number))
+    }
+
+    fn show_event(&mut self, target: EventTarget) -> Effect {
+        match target {
+            EventTarget::At { stream, number } => self.go_to_event(stream, number),
+            EventTarget::FirstOf(predicate) => self.first_of(predicate),
+            EventTarget::Mark(text) => self.next_mark(text),
         }
     }
 
-    fn looks_for_names(&self) -> bool {
-        false
+    fn show_time(&mut self, tick: u64) -> Effect {
+        self.go_to_time(tick)
     }
+}
 
+impl Exportable for Events {
     fn file_name(&self) -> &'static str {
         "events"
     }
@@ -489,7 +510,9 @@ impl Screen for Events {
             .map(|(_, open)| reader.analysis.predicate(open.predicate).to_owned() + "\n");
         Some(names.collect())
     }
+}
 
+impl Clickable for Events {
     fn click(&mut self, x: u16, y: u16) -> bool {
         if !self.area.contains((x, y).into()) {
             return false;
@@ -502,13 +525,5 @@ impl Screen for Events {
             self.shift(0);
         }
         again
-    }
-
-    fn smallest(&self) -> (u16, u16) {
-        (30, 6)
-    }
-
-    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        self.draw_all(area, buf, theme);
     }
 }

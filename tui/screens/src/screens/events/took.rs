@@ -3,14 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::time::Instant;
 
 use portmortem_analyzer::listing::{Lasted, durations, still_open};
 use portmortem_analyzer::machine::Class;
 use portmortem_analyzer::trace::PredicateIndex;
 
 use super::reader::Reader;
-use crate::worker::{Received, Worker};
+use crate::worker::{Received, Worker, poll_until};
 
 /// Events on either side of those in sight that are read at once: some milliseconds.
 const NEAR: u64 = 2_000;
@@ -98,7 +97,7 @@ impl Took {
     pub(super) fn poll(&mut self, wait: bool) -> bool {
         let mut some = false;
         while let Some(job) = &self.job {
-            match job.worker.next((!wait).then(Instant::now)) {
+            match job.worker.next(poll_until(wait)) {
                 Received::Value(found) => self.know(found),
                 Received::NotYet => break,
                 Received::Ended => self.job = None,

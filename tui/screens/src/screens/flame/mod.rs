@@ -21,12 +21,14 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen};
 use crate::analysis::AnalysisView;
 use crate::format;
 use crate::keys::{Action, Binding};
+use crate::screen::{
+    Clickable, Effect, Exportable, Navigable, Pointing, Screen, Searchable, Spot, Tabular,
+};
 use crate::theme::Theme;
-use crate::worker::{Received, soon};
+use crate::worker::{Received, poll_until, soon};
 use bindings::KEYS;
 use build::Build;
 use layout::Placed;
@@ -37,7 +39,7 @@ type Path = Vec<(Option<PredicateIndex>, bool)>;
 
 /// Where the user is on it.
 #[derive(Debug, Clone)]
-struct Spot {
+struct FrameSpot {
     shape: Shape,
     root: Path,
     selected: Path,
@@ -61,7 +63,7 @@ pub(super) struct Flame {
     root: u32,
     selected: u32,
     /// Where to go back to in it.
-    returns: Option<Spot>,
+    returns: Option<FrameSpot>,
     search: String,
     /// Why that is no condition.
     search_error: Option<String>,
@@ -226,7 +228,7 @@ impl Screen for Flame {
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        self.take((!wait).then(Instant::now))
+        self.take(poll_until(wait))
     }
 
     fn is_ready(&self) -> bool {
@@ -273,66 +275,29 @@ impl Screen for Flame {
         Effect::Done
     }
 
-    fn spot(&self) -> super::Spot {
-        let spot = self.returns.clone().unwrap_or_else(|| Spot {
-            shape: self.coming(),
-            root: self.path_of(self.root),
-            selected: self.path_of(self.selected),
-            first: self.first,
-        });
-        super::Spot::of(self).with(spot)
-    }
-
-    fn recall(&mut self, spot: &super::Spot) {
-        spot.recall(self);
-        let Some(own) = spot.own::<Spot>() else {
-            return;
-        };
-        // What is left out is the same on all screens.
-        let shape = Shape {
-            folds: self.coming().folds,
-            ..own.shape
-        };
-        if shape != self.coming() {
-            self.rebuild(shape);
-        }
-        self.wanted = None;
-        if self.build.is_some() {
-            self.returns = Some(own.clone());
+    fn status(&self) -> String {
+        let order = if self.shape.inverted {
+            ", callers below"
         } else {
-            self.go_back(own);
-        }
+            ""
+        };
+        let found = match (self.found_total, self.tree.nodes.get(self.root as usize)) {
+            (Some(found), Some(root)) => {
+                format!("found {}%, ", format::percent(found, root.total))
+            }
+            _ => String::new(),
+        };
+        format!("{found}by {}{order}", self.shape.measure.name())
     }
 
-    fn predicate(&self) -> Option<PredicateIndex> {
-        self.predicate_of(self.selected)
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        view::draw(self, area, buf, theme);
     }
+}
 
-    fn place(&self) -> Option<FocusOn> {
-        if self.shape.inverted {
-            return self.predicate().map(FocusOn::Predicate);
-        }
-        let row = (self.selected as usize).checked_sub(1)?;
-        self.analysis.as_ref()?.place(row)
-    }
+impl Tabular for Flame {}
 
-    fn select(&mut self, predicate: PredicateIndex) -> Effect {
-        if self.tree.nodes.is_empty() {
-            (self.wanted, self.returns) = (Some(predicate), None);
-            return Effect::Done;
-        }
-        self.returns = None;
-        self.select_largest(predicate);
-        if self.predicate() == Some(predicate) || self.root == 0 {
-            return Effect::Done;
-        }
-        // Its largest box is not in the one that is shown as if it were all.
-        self.root = 0;
-        self.sum_up_found();
-        self.select_largest(predicate);
-        Effect::Step
-    }
-
+impl Searchable for Flame {
     fn filter_error(&self) -> Option<&str> {
         self.search_error.as_deref()
     }
@@ -358,22 +323,73 @@ impl Screen for Flame {
             });
         self.sum_up_found();
     }
+}
 
-    fn status(&self) -> String {
-        let order = if self.shape.inverted {
-            ", callers below"
-        } else {
-            ""
-        };
-        let found = match (self.found_total, self.tree.nodes.get(self.root as usize)) {
-            (Some(found), Some(root)) => {
-                format!("found {}%, ", format::percent(found, root.total))
-            }
-            _ => String::new(),
-        };
-        format!("{found}by {}{order}", self.shape.measure.name())
+impl Pointing for Flame {
+    fn predicate(&self) -> Option<PredicateIndex> {
+        self.predicate_of(self.selected)
     }
 
+    fn place(&self) -> Option<FocusOn> {
+        if self.shape.inverted {
+            return self.predicate().map(FocusOn::Predicate);
+        }
+        let row = (self.selected as usize).checked_sub(1)?;
+        self.analysis.as_ref()?.place(row)
+    }
+}
+
+impl Navigable for Flame {
+    fn spot(&self) -> Spot {
+        let spot = self.returns.clone().unwrap_or_else(|| FrameSpot {
+            shape: self.coming(),
+            root: self.path_of(self.root),
+            selected: self.path_of(self.selected),
+            first: self.first,
+        });
+        self.spot_of_list().with(spot)
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.recall_list(spot);
+        let Some(own) = spot.own::<FrameSpot>() else {
+            return;
+        };
+        // What is left out is the same on all screens.
+        let shape = Shape {
+            folds: self.coming().folds,
+            ..own.shape
+        };
+        if shape != self.coming() {
+            self.rebuild(shape);
+        }
+        self.wanted = None;
+        if self.build.is_some() {
+            self.returns = Some(own.clone());
+        } else {
+            self.go_back(own);
+        }
+    }
+
+    fn select(&mut self, predicate: PredicateIndex) -> Effect {
+        if self.tree.nodes.is_empty() {
+            (self.wanted, self.returns) = (Some(predicate), None);
+            return Effect::Done;
+        }
+        self.returns = None;
+        self.select_largest(predicate);
+        if self.predicate() == Some(predicate) || self.root == 0 {
+            return Effect::Done;
+        }
+        // Its largest box is not in the one that is shown as if it were all.
+        self.root = 0;
+        self.sum_up_found();
+        self.select_largest(predicate);
+        Effect::Step
+    }
+}
+
+impl Exportable for Flame {
     fn file_name(&self) -> &'static str {
         "flame.svg"
     }
@@ -401,7 +417,9 @@ impl Screen for Flame {
                 .collect(),
         )
     }
+}
 
+impl Clickable for Flame {
     fn click(&mut self, x: u16, y: u16) -> bool {
         if !self.area.contains((x, y).into()) {
             return false;
@@ -423,9 +441,5 @@ impl Screen for Flame {
 
     fn enter(&self) -> Action {
         Action::Zoom
-    }
-
-    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        view::draw(self, area, buf, theme);
     }
 }

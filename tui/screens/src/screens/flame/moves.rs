@@ -4,7 +4,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layout::Placed;
-use super::{Effect, Flame, Path, Spot};
+use super::{Effect, Flame, FrameSpot, Path};
 
 impl Flame {
     pub(super) fn select_largest(&mut self, predicate: PredicateIndex) {
@@ -83,7 +83,7 @@ impl Flame {
     }
 
     /// To where the user was.
-    pub(super) fn go_back(&mut self, spot: &Spot) {
+    pub(super) fn go_back(&mut self, spot: &FrameSpot) {
         if self.tree.nodes.is_empty() {
             return;
         }

@@ -13,19 +13,22 @@ mod source;
 mod view;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Place, Screen, call_event, calls_lost};
 use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding, bind};
+use crate::screen::calls::{call_event, calls_lost};
+use crate::screen::{
+    Clickable, Effect, EventTarget, Exportable, Navigable, Place, Pointing, Screen, Searchable,
+    Spot, Tabular,
+};
 use crate::table::{ListSpot, Table};
 use crate::theme::Theme;
 use crate::wanted_calls::{Answer, Wanted};
-use crate::worker::Received;
+use crate::worker::{Received, poll_until};
 pub(crate) use parts::edit;
 use parts::{Part, View};
 use source::SourceSpot;
@@ -49,7 +52,7 @@ pub(super) struct Predicate {
 
 /// Where the user is on it.
 #[derive(Debug, Clone)]
-struct Spot {
+struct PartSpot {
     subject: PredicateIndex,
     part: Part,
     neighbours: ListSpot,
@@ -121,7 +124,7 @@ impl Predicate {
             return Effect::Unused;
         };
         view.analysis.start_advice();
-        match view.analysis.advice((!wait).then(Instant::now)) {
+        match view.analysis.advice(poll_until(wait)) {
             Received::NotYet => return Effect::Unused,
             Received::Ended => {}
             Received::Value(_) => view.list_advice(),
@@ -203,36 +206,20 @@ impl Screen for Predicate {
         }
     }
 
-    fn spot(&self) -> super::Spot {
-        let spot = super::Spot::default();
-        let Some(view) = &self.view else { return spot };
-        spot.with(Spot {
-            subject: view.subject,
-            part: view.part,
-            neighbours: view.table.spot(),
-            slowest: view.slowest.as_ref().map(Table::spot),
-            source: view.source.spot(),
+    fn status(&self) -> String {
+        self.view.as_ref().map_or_else(String::new, |view| {
+            view.analysis.predicate(view.subject).to_owned()
         })
     }
 
-    fn recall(&mut self, spot: &super::Spot) {
-        let (Some(view), Some(spot)) = (&mut self.view, spot.own::<Spot>()) else {
-            return;
-        };
-        if view.subject != spot.subject {
-            let analysis = Arc::clone(&view.analysis);
-            *view = View::new(&analysis, spot.subject);
-        }
-        view.table.recall(&spot.neighbours);
-        view.source.recall(&spot.source);
-        view.part = spot.part;
-        match (&mut view.slowest, &spot.slowest) {
-            (Some(table), Some(slowest)) => table.recall(slowest),
-            (None, _) if view.part == Part::Slowest => view.part = Part::Neighbours,
-            _ => {}
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        if let Some(view) = &mut self.view {
+            view::draw(view, area, buf, theme);
         }
     }
+}
 
+impl Tabular for Predicate {
     fn table(&self) -> Option<&Table> {
         let view = self.view.as_ref()?;
         match view.part {
@@ -250,13 +237,15 @@ impl Screen for Predicate {
             Part::Source => None,
         }
     }
+}
 
-    /// Whose page it is, wherever the cursor is.
-    fn crumb(&self) -> Option<String> {
-        let view = self.view.as_ref()?;
-        Some(view.analysis.short_name(view.subject).into_owned())
+impl Searchable for Predicate {
+    fn looks_for_names(&self) -> bool {
+        false
     }
+}
 
+impl Pointing for Predicate {
     fn predicate(&self) -> Option<PredicateIndex> {
         self.view.as_ref().map(View::predicate)
     }
@@ -270,6 +259,44 @@ impl Screen for Predicate {
             Effect::Event(target) => Some(target),
             _ => None,
         }
+    }
+}
+
+impl Navigable for Predicate {
+    fn spot(&self) -> Spot {
+        let spot = Spot::default();
+        let Some(view) = &self.view else { return spot };
+        spot.with(PartSpot {
+            subject: view.subject,
+            part: view.part,
+            neighbours: view.table.spot(),
+            slowest: view.slowest.as_ref().map(Table::spot),
+            source: view.source.spot(),
+        })
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        let (Some(view), Some(spot)) = (&mut self.view, spot.own::<PartSpot>()) else {
+            return;
+        };
+        if view.subject != spot.subject {
+            let analysis = Arc::clone(&view.analysis);
+            *view = View::new(&analysis, spot.subject);
+        }
+        view.table.recall(&spot.neighbours);
+        view.source.recall(&spot.source);
+        view.part = spot.part;
+        match (&mut view.slowest, &spot.slowest) {
+            (Some(table), Some(slowest)) => table.recall(slowest),
+            (None, _) if view.part == Part::Slowest => view.part = Part::Neighbours,
+            _ => {}
+        }
+    }
+
+    /// Whose page it is, wherever the cursor is.
+    fn crumb(&self) -> Option<String> {
+        let view = self.view.as_ref()?;
+        Some(view.analysis.short_name(view.subject).into_owned())
     }
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
@@ -295,17 +322,9 @@ impl Screen for Predicate {
         view.go_to(place);
         Effect::Step
     }
+}
 
-    fn status(&self) -> String {
-        self.view.as_ref().map_or_else(String::new, |view| {
-            view.analysis.predicate(view.subject).to_owned()
-        })
-    }
-
-    fn looks_for_names(&self) -> bool {
-        false
-    }
-
+impl Exportable for Predicate {
     fn file_name(&self) -> &'static str {
         match self.view.as_ref().map(|view| view.part) {
             Some(Part::Slowest) => "slowest",
@@ -337,7 +356,9 @@ impl Screen for Predicate {
             _ => self.table().map_or(0, Table::rows),
         }
     }
+}
 
+impl Clickable for Predicate {
     fn click(&mut self, x: u16, y: u16) -> bool {
         let Some(view) = &mut self.view else {
             return false;
@@ -352,12 +373,6 @@ impl Screen for Predicate {
         };
         let was_there = std::mem::replace(&mut view.part, part) == part;
         self.table_mut().is_some_and(|table| table.click(x, y)) && was_there
-    }
-
-    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        if let Some(view) = &mut self.view {
-            view::draw(view, area, buf, theme);
-        }
     }
 }
 

@@ -10,7 +10,7 @@ use portmortem_analyzer::tables::{self, Cell, EdgeRow, Row as _};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::AnalysisView;
-use crate::screens::integer;
+use crate::table::integer;
 use crate::table::{Column, Kind, Source, key_of};
 
 /// The rows.

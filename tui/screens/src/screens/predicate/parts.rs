@@ -11,7 +11,8 @@ use super::neighbours::Neighbours;
 use super::slowest::Slowest;
 use super::source::SourceView;
 use crate::analysis::AnalysisView;
-use crate::screens::{Effect, Place, call_event, slowest_call};
+use crate::screen::calls::{call_event, slowest_call};
+use crate::screen::{Effect, Place};
 use crate::table::Table;
 
 /// The parts that keys can act on.

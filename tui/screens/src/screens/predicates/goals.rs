@@ -7,7 +7,7 @@ use portmortem_analyzer::tables::{self, Cell, Row as _, Site, SiteNames, SiteRow
 use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::AnalysisView;
-use crate::screens::Place;
+use crate::screen::Place;
 use crate::table::{Column, Kind, Source, Table, key_of};
 
 /// Goals that made calls.

@@ -12,10 +12,15 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Place, Screen, Spot, draw_parts, how_many, place_of};
 use crate::analysis::AnalysisView;
 use crate::format::shorten;
 use crate::keys::{Action, Binding, bind};
+use crate::screen::calls::calls_lost;
+use crate::screen::parts::draw_parts;
+use crate::screen::{
+    Clickable, Effect, EventTarget, Exportable, Navigable, Place, Pointing, Screen, Searchable,
+    Spot, Tabular,
+};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 use crate::wanted_calls::{Answer, Wanted};
@@ -169,7 +174,7 @@ impl Screen for Predicates {
         match self.calls.ask(analysis, wait) {
             Answer::Nothing => Effect::Unused,
             Answer::Begun => Effect::Done,
-            Answer::Lost => super::calls_lost(),
+            Answer::Lost => calls_lost(),
             Answer::Found => {
                 table.follow(Box::new(Rows::new(analysis)));
                 self.list_slow();
@@ -231,58 +236,11 @@ impl Screen for Predicates {
         }
     }
 
-    fn spot(&self) -> Spot {
-        Spot {
-            part: self.shown as usize,
-            ..Spot::of(self)
-        }
-    }
-
-    fn recall(&mut self, spot: &Spot) {
-        self.shown = PARTS
-            .get(spot.part)
-            .map_or(Part::Predicates, |(part, ..)| *part);
-        self.list_shown();
-        spot.recall(self);
-    }
-
-    fn table(&self) -> Option<&Table> {
-        match self.shown {
-            Part::Predicates => self.table.as_ref(),
-            Part::Goals => self.goals.as_ref(),
-            Part::Slow => self.slow.as_ref(),
-        }
-    }
-
-    fn table_mut(&mut self) -> Option<&mut Table> {
-        match self.shown {
-            Part::Predicates => self.table.as_mut(),
-            Part::Goals => self.goals.as_mut(),
-            Part::Slow => self.slow.as_mut(),
-        }
-    }
-
-    /// Where a predicate is to be gone to, it is among the predicates.
-    fn select(&mut self, predicate: PredicateIndex) -> Effect {
-        let before = std::mem::replace(&mut self.shown, Part::Predicates);
-        if let Some(table) = &mut self.table {
-            table.select_predicate(predicate);
-        }
-        match before {
-            Part::Predicates => Effect::Done,
-            Part::Goals | Part::Slow => Effect::Step,
-        }
-    }
-
-    fn event(&self) -> Option<EventTarget> {
-        self.slow_call()
-    }
-
     fn status(&self) -> String {
         let one = PARTS[self.shown as usize].2;
         if self.shown != Part::Predicates {
             let table = self.table();
-            return table.map_or_else(String::new, |table| how_many(table, one));
+            return table.map_or_else(String::new, |table| table.how_many(one));
         }
         let what = if self.cumulative {
             "cumulative"
@@ -290,12 +248,8 @@ impl Screen for Predicates {
             "plain"
         };
         self.table.as_ref().map_or_else(String::new, |table| {
-            format!("{}, {what}", how_many(table, one))
+            format!("{}, {what}", table.how_many(one))
         })
-    }
-
-    fn file_name(&self) -> &'static str {
-        PARTS[self.shown as usize].3
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -314,6 +268,69 @@ impl Screen for Predicates {
         }
     }
 }
+
+impl Tabular for Predicates {
+    fn table(&self) -> Option<&Table> {
+        match self.shown {
+            Part::Predicates => self.table.as_ref(),
+            Part::Goals => self.goals.as_ref(),
+            Part::Slow => self.slow.as_ref(),
+        }
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        match self.shown {
+            Part::Predicates => self.table.as_mut(),
+            Part::Goals => self.goals.as_mut(),
+            Part::Slow => self.slow.as_mut(),
+        }
+    }
+}
+
+impl Searchable for Predicates {}
+
+impl Pointing for Predicates {
+    fn event(&self) -> Option<EventTarget> {
+        self.slow_call()
+    }
+}
+
+impl Navigable for Predicates {
+    fn spot(&self) -> Spot {
+        Spot {
+            part: self.shown as usize,
+            ..self.spot_of_list()
+        }
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.shown = PARTS
+            .get(spot.part)
+            .map_or(Part::Predicates, |(part, ..)| *part);
+        self.list_shown();
+        self.recall_list(spot);
+    }
+
+    /// Where a predicate is to be gone to, it is among the predicates.
+    fn select(&mut self, predicate: PredicateIndex) -> Effect {
+        let before = std::mem::replace(&mut self.shown, Part::Predicates);
+        if let Some(table) = &mut self.table {
+            table.select_predicate(predicate);
+        }
+        match before {
+            Part::Predicates => Effect::Done,
+            Part::Goals | Part::Slow => Effect::Step,
+        }
+    }
+}
+
+impl Exportable for Predicates {
+    fn file_name(&self) -> &'static str {
+        PARTS[self.shown as usize].3
+    }
+}
+
+impl Clickable for Predicates {}
 
 /// Predicates that were called.
 #[derive(Debug)]
@@ -393,7 +410,7 @@ impl Rows {
         let used = (0..predicates.len() as PredicateIndex)
             .filter(|&index| predicates[index as usize].is_used());
         let used: Vec<PredicateIndex> = used.collect();
-        let place = |index: &PredicateIndex| place_of(analysis, *index);
+        let place = |index: &PredicateIndex| analysis.first_line(*index);
         Self {
             places: used.iter().map(place).collect(),
             used,

@@ -13,7 +13,9 @@ use portmortem_analyzer::tables::{self, Cell};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::AnalysisView;
-use crate::screens::{EventTarget, event_of, integer};
+use crate::screen::EventTarget;
+use crate::screen::calls::event_of;
+use crate::table::integer;
 use crate::table::{Column, Kind, Source, Table, key_of};
 
 /// The calls.

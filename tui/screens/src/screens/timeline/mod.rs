@@ -22,7 +22,6 @@ mod waits;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::time::Instant;
 
 use portmortem_analyzer::Window;
 use portmortem_analyzer::condition::{Condition, Field, FieldKind};
@@ -33,12 +32,17 @@ use portmortem_analyzer::trace::{BoxKind, PredicateIndex};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::range::MarkedRange;
-use super::{Effect, EventTarget, Screen, Spot, stream_title};
 use crate::analysis::AnalysisView;
 use crate::format;
 use crate::keys::{Action, Binding};
+use crate::names::stream_title;
+use crate::screen::range::MarkedRange;
+use crate::screen::{
+    Clickable, Effect, EventTarget, Exportable, Navigable, Pointing, Screen, Searchable, Spot,
+    Tabular,
+};
 use crate::theme::Theme;
+use crate::worker::poll_until;
 use bindings::KEYS;
 use layout::Layout;
 use pictures::Pictures;
@@ -331,40 +335,51 @@ impl Screen for Timeline {
         Effect::Done
     }
 
-    fn spot(&self) -> Spot {
-        Spot::of(self).with(self.position)
-    }
-
-    fn recall(&mut self, spot: &Spot) {
-        spot.recall(self);
-        let Some(&position) = spot.own::<Position>() else {
-            return;
+    fn poll(&mut self, wait: bool) -> Effect {
+        let until = poll_until(wait);
+        if let Some(effect) = self.take(until) {
+            return effect;
+        }
+        let Some(pictures) = &mut self.pictures else {
+            return Effect::Unused;
         };
-        let View { from, to } = position.view;
-        // Of other streams, or another stretch of time, it is no place.
-        if position.band < self.streams.len() && self.whole.from <= from && to <= self.whole.to {
-            (self.position, self.seek, self.fresh) = (position, None, false);
+        if pictures.poll(wait) {
+            Effect::Done
+        } else {
+            Effect::Unused
         }
     }
 
-    fn crumb(&self) -> Option<String> {
-        let clock = self.analysis()?.trace.clock();
-        Some(format::time(clock.since_start_ns(self.position.cursor)))
+    fn progress(&self) -> Option<f64> {
+        self.searched().or(self.pictures.as_ref()?.progress())
     }
 
-    fn undo(&mut self) -> bool {
-        let Some(place) = self.zooms.pop() else {
-            return false;
+    fn status(&self) -> String {
+        let Some(analysis) = self.analysis() else {
+            return String::new();
         };
-        self.seek = None;
-        self.position = place;
-        true
+        let View { from, to } = self.position.view;
+        let length = |view: View| format::time(analysis.ns(view.span()));
+        let whole = length(self.whole);
+        if self.position.view == self.whole {
+            return format!("all {whole}");
+        }
+        if self.position.view == self.program {
+            return format!("program {} of {whole}", length(self.program));
+        }
+        let clock = analysis.trace.clock();
+        let at = |tick| format::time(clock.since_start_ns(tick)).replace(' ', "");
+        format!("{}..{} of {whole}", at(from), at(to))
     }
 
-    fn predicate(&self) -> Option<PredicateIndex> {
-        self.run()?.shows.predicate()
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        self.draw_all(area, buf, theme);
     }
+}
 
+impl Tabular for Timeline {}
+
+impl Searchable for Timeline {
     fn filter(&self) -> Option<&str> {
         Some(&self.search)
     }
@@ -405,6 +420,12 @@ impl Screen for Timeline {
     fn filter_hint(&self) -> &'static str {
         "a word in the name of a predicate, or ~regex"
     }
+}
+
+impl Pointing for Timeline {
+    fn predicate(&self) -> Option<PredicateIndex> {
+        self.run()?.shows.predicate()
+    }
 
     fn event(&self) -> Option<EventTarget> {
         // In a line the innermost box is mostly waiting: the moment counts.
@@ -428,6 +449,44 @@ impl Screen for Timeline {
         }
     }
 
+    fn window(&self) -> Option<Window> {
+        let View { from, to: until } = self.position.view;
+        let marked = self.range.window(self.analysis()?);
+        marked.or(Some(Window { from, until }))
+    }
+}
+
+impl Navigable for Timeline {
+    fn spot(&self) -> Spot {
+        self.spot_of_list().with(self.position)
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.recall_list(spot);
+        let Some(&position) = spot.own::<Position>() else {
+            return;
+        };
+        let View { from, to } = position.view;
+        // Of other streams, or another stretch of time, it is no place.
+        if position.band < self.streams.len() && self.whole.from <= from && to <= self.whole.to {
+            (self.position, self.seek, self.fresh) = (position, None, false);
+        }
+    }
+
+    fn crumb(&self) -> Option<String> {
+        let clock = self.analysis()?.trace.clock();
+        Some(format::time(clock.since_start_ns(self.position.cursor)))
+    }
+
+    fn undo(&mut self) -> bool {
+        let Some(place) = self.zooms.pop() else {
+            return false;
+        };
+        self.seek = None;
+        self.position = place;
+        true
+    }
+
     fn show_event(&mut self, target: EventTarget) -> Effect {
         // Back from where this moment was taken to, the view is as it was.
         if !self.fresh && self.event() == Some(target) {
@@ -439,50 +498,9 @@ impl Screen for Timeline {
     fn show_time(&mut self, tick: u64) -> Effect {
         self.go_to_time(tick)
     }
+}
 
-    fn poll(&mut self, wait: bool) -> Effect {
-        let until = (!wait).then(Instant::now);
-        if let Some(effect) = self.take(until) {
-            return effect;
-        }
-        let Some(pictures) = &mut self.pictures else {
-            return Effect::Unused;
-        };
-        if pictures.poll(wait) {
-            Effect::Done
-        } else {
-            Effect::Unused
-        }
-    }
-
-    fn progress(&self) -> Option<f64> {
-        self.searched().or(self.pictures.as_ref()?.progress())
-    }
-
-    fn window(&self) -> Option<Window> {
-        let View { from, to: until } = self.position.view;
-        let marked = self.range.window(self.analysis()?);
-        marked.or(Some(Window { from, until }))
-    }
-
-    fn status(&self) -> String {
-        let Some(analysis) = self.analysis() else {
-            return String::new();
-        };
-        let View { from, to } = self.position.view;
-        let length = |view: View| format::time(analysis.ns(view.span()));
-        let whole = length(self.whole);
-        if self.position.view == self.whole {
-            return format!("all {whole}");
-        }
-        if self.position.view == self.program {
-            return format!("program {} of {whole}", length(self.program));
-        }
-        let clock = analysis.trace.clock();
-        let at = |tick| format::time(clock.since_start_ns(tick)).replace(' ', "");
-        format!("{}..{} of {whole}", at(from), at(to))
-    }
-
+impl Exportable for Timeline {
     fn file_name(&self) -> &'static str {
         "timeline"
     }
@@ -501,7 +519,9 @@ impl Screen for Timeline {
         });
         Some(names.collect())
     }
+}
 
+impl Clickable for Timeline {
     fn click(&mut self, x: u16, y: u16) -> bool {
         let bands = self.layout.bands.iter();
         let mut hit = bands.filter(|(_, rows)| rows.contains((x, y).into()));
@@ -547,9 +567,5 @@ impl Screen for Timeline {
 
     fn enter(&self) -> Action {
         Action::Zoom
-    }
-
-    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        self.draw_all(area, buf, theme);
     }
 }

@@ -3,12 +3,11 @@
 //! of their own while what is known already is shown.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use portmortem_analyzer::timeline::{Began, Blocks, Cell, Column, Ended, Reader, Segment, Stretch};
 
 use crate::analysis::AnalysisView;
-use crate::worker::{Received, Worker};
+use crate::worker::{Received, Worker, poll_until};
 
 /// So many events are read at once, for all pictures of a screen together: some milliseconds.
 const AT_ONCE: u64 = 100_000;
@@ -191,7 +190,7 @@ impl Pictures {
     pub(super) fn poll(&mut self, wait: bool) -> bool {
         let mut changed = false;
         while let Some(job) = &self.job {
-            match job.worker.next((!wait).then(Instant::now)) {
+            match job.worker.next(poll_until(wait)) {
                 Received::Value(found) => self.take(found),
                 Received::NotYet => break,
                 Received::Ended => self.job = None,

@@ -11,10 +11,14 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Screen, Spot, draw_parts, how_many};
 use crate::analysis::AnalysisView;
 use crate::format::fitting;
 use crate::keys::{Action, Binding, bind};
+use crate::screen::parts::draw_parts;
+use crate::screen::{
+    Clickable, Effect, EventTarget, Exportable, Navigable, Pointing, Screen, Searchable, Spot,
+    Tabular,
+};
 use crate::table::Table;
 use crate::theme::Theme;
 use about::About;
@@ -140,20 +144,36 @@ impl Screen for TraceScreen {
         }
     }
 
-    fn spot(&self) -> Spot {
-        Spot {
-            part: self.at(),
-            ..Spot::of(self)
-        }
+    fn status(&self) -> String {
+        let one = match self.shown {
+            Part::About => return String::new(),
+            Part::Streams => "stream",
+            Part::Waits => "row",
+            Part::Centers => "cost centre",
+        };
+        self.table()
+            .map_or_else(String::new, |table| table.how_many(one))
     }
 
-    fn recall(&mut self, spot: &Spot) {
-        if let Some((part, _)) = self.parts().get(spot.part) {
-            self.shown = *part;
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        let parts = self.parts();
+        let names = parts.iter().map(|(_, name)| *name);
+        let mut below = draw_parts(names, self.at(), area, buf, theme);
+        if self.shown == Part::Streams && below.height > LEAST_ROWS {
+            let room = usize::from(area.width.saturating_sub(2));
+            let sums = fitting(self.sums.iter().map(String::as_str), room);
+            buf.set_stringn(below.x + 1, below.y, sums, room, theme.text);
+            below.y += 1;
+            below.height -= 1;
         }
-        spot.recall(self);
+        match self.table_mut() {
+            Some(table) => table.draw(below, buf, theme),
+            None => self.about.draw(below, buf, theme),
+        }
     }
+}
 
+impl Tabular for TraceScreen {
     fn table(&self) -> Option<&Table> {
         match self.shown {
             Part::About => None,
@@ -171,12 +191,11 @@ impl Screen for TraceScreen {
             Part::Centers => self.centers.as_mut(),
         }
     }
+}
 
-    /// A name is no reason to turn to another part.
-    fn select(&mut self, _: PredicateIndex) -> Effect {
-        Effect::Done
-    }
+impl Searchable for TraceScreen {}
 
+impl Pointing for TraceScreen {
     fn event(&self) -> Option<EventTarget> {
         match self.shown {
             Part::Streams => {
@@ -191,18 +210,30 @@ impl Screen for TraceScreen {
     fn has_predicates(&self) -> bool {
         self.shown == Part::Centers
     }
+}
 
-    fn status(&self) -> String {
-        let one = match self.shown {
-            Part::About => return String::new(),
-            Part::Streams => "stream",
-            Part::Waits => "row",
-            Part::Centers => "cost centre",
-        };
-        self.table()
-            .map_or_else(String::new, |table| how_many(table, one))
+impl Navigable for TraceScreen {
+    fn spot(&self) -> Spot {
+        Spot {
+            part: self.at(),
+            ..self.spot_of_list()
+        }
     }
 
+    fn recall(&mut self, spot: &Spot) {
+        if let Some((part, _)) = self.parts().get(spot.part) {
+            self.shown = *part;
+        }
+        self.recall_list(spot);
+    }
+
+    /// A name is no reason to turn to another part.
+    fn select(&mut self, _: PredicateIndex) -> Effect {
+        Effect::Done
+    }
+}
+
+impl Exportable for TraceScreen {
     fn file_name(&self) -> &'static str {
         match self.shown {
             Part::About => "info.txt",
@@ -225,21 +256,6 @@ impl Screen for TraceScreen {
             None => Some(self.about.text()),
         }
     }
-
-    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        let parts = self.parts();
-        let names = parts.iter().map(|(_, name)| *name);
-        let mut below = draw_parts(names, self.at(), area, buf, theme);
-        if self.shown == Part::Streams && below.height > LEAST_ROWS {
-            let room = usize::from(area.width.saturating_sub(2));
-            let sums = fitting(self.sums.iter().map(String::as_str), room);
-            buf.set_stringn(below.x + 1, below.y, sums, room, theme.text);
-            below.y += 1;
-            below.height -= 1;
-        }
-        match self.table_mut() {
-            Some(table) => table.draw(below, buf, theme),
-            None => self.about.draw(below, buf, theme),
-        }
-    }
 }
+
+impl Clickable for TraceScreen {}

@@ -6,7 +6,8 @@ use portmortem_analyzer::figures::waits::WaitKind;
 use portmortem_analyzer::tables::{self, Cell, Row, Wait, WaitRow};
 
 use crate::analysis::AnalysisView;
-use crate::screens::{EventTarget, event_of};
+use crate::screen::EventTarget;
+use crate::screen::calls::event_of;
 use crate::table::{Column, Kind, Source, Table, key_of};
 
 /// Waits: rows of the analyser's table, the longest time first.

@@ -8,7 +8,7 @@ fn a_search_moves_from_match_to_match() {
     let begin = screen.whole.from;
     screen.set_filter("p2");
     let mut found = Vec::new();
-    let mut effect = end(&mut screen, Screen::search);
+    let mut effect = end(&mut screen, Searchable::search);
     while effect == Effect::Step {
         drawn(&mut screen, 108, 21);
         assert_eq!((screen.predicate(), screen.position.row), (Some(2), 1));

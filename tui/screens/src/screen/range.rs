@@ -2,22 +2,22 @@
 
 use portmortem_analyzer::Window;
 
-use super::Effect;
 use crate::analysis::AnalysisView;
 use crate::format::time;
+use crate::screen::Effect;
 
 /// The ends that are marked, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct MarkedRange {
-    pub(super) from: Option<u64>,
+pub(crate) struct MarkedRange {
+    pub(crate) from: Option<u64>,
     /// The first tick after it.
-    pub(super) until: Option<u64>,
+    pub(crate) until: Option<u64>,
 }
 
 impl MarkedRange {
-    /// Marks an end, or takes the mark away if it is there already; says what is missing to a range. A whole one the screen
-    /// shows itself.
-    pub(super) fn mark(&mut self, end: bool, tick: u64, analysis: &AnalysisView) -> Effect {
+    /// Marks an end, or takes the mark away if it is there already; says what is missing to a
+    /// range. A whole one the screen shows itself.
+    pub(crate) fn mark(&mut self, end: bool, tick: u64, analysis: &AnalysisView) -> Effect {
         let place = if end { &mut self.until } else { &mut self.from };
         *place = if *place == Some(tick) {
             None
@@ -34,13 +34,13 @@ impl MarkedRange {
     }
 
     /// The marked range, to whole nanoseconds, as the option says it.
-    pub(super) fn window(&self, analysis: &AnalysisView) -> Option<Window> {
+    pub(crate) fn window(&self, analysis: &AnalysisView) -> Option<Window> {
         let (from, until) = self.from.zip(self.until)?;
         (from < until).then(|| Window { from, until }.in_ns(&analysis.trace))
     }
 
     /// What is marked, in words; `None` if nothing is.
-    pub(super) fn line(&self, analysis: &AnalysisView) -> Option<String> {
+    pub(crate) fn line(&self, analysis: &AnalysisView) -> Option<String> {
         let window = self.window(analysis)?;
         let length = time(analysis.ns(window.until - window.from));
         let text = window.text(&analysis.trace);
