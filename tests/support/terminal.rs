@@ -1,23 +1,27 @@
 //! A real terminal: a pseudo-terminal with a program in its foreground, and somebody who types.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Stdio};
-use std::ptr;
+use std::fmt::{self, Debug, Formatter};
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{self, Command};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 use crate::outcome::Status;
 use crate::patience::TIME_LIMIT;
 use crate::sandbox::Run;
 
 /// A program at a terminal, of 80 columns unless it is said, without echo.
-#[derive(Debug)]
 pub struct Terminal {
-    child: Child,
-    keyboard: File,
+    child: Box<dyn Child + Send + Sync>,
+    keyboard: Box<dyn Write + Send>,
+    /// What the terminal shows, from a thread that reads it to its end.
+    shows: Receiver<Vec<u8>>,
     shown: Vec<u8>,
 }
 
@@ -37,27 +41,30 @@ impl Terminal {
     /// As [`Terminal::start`].
     #[must_use]
     pub fn start_with_columns(run: Run, columns: u16) -> Self {
-        let (ours, theirs) = open_pair(columns);
-        let mut command = run.command;
-        command
-            .stdin(Stdio::from(theirs.try_clone().unwrap()))
-            .stdout(Stdio::from(theirs.try_clone().unwrap()))
-            .stderr(Stdio::from(theirs));
-        // SAFETY: the closure makes system calls only, which are allowed between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                if libc::setsid() < 0 || libc::ioctl(0, libc::TIOCSCTTY, 0) < 0 {
-                    return Err(io::Error::last_os_error());
+        let size = PtySize {
+            rows: 24,
+            cols: columns,
+            ..PtySize::default()
+        };
+        let pair = native_pty_system().openpty(size).unwrap();
+        switch_echo_off(&*pair.master);
+        let child = pair.slave.spawn_command(builder(&run.command)).unwrap();
+        // Our copy of the program's side would keep the terminal open after its end.
+        drop(pair.slave);
+        let mut screen = pair.master.try_clone_reader().unwrap();
+        let (show, shows) = channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = screen.read(&mut bytes) {
+                if show.send(bytes[..count].to_vec()).is_err() {
+                    break;
                 }
-                Ok(())
-            });
-        }
-        let child = command.spawn().unwrap();
-        // The command holds the other end open: without it, the end of the program ends the reading.
-        drop(command);
+            }
+        });
         Self {
             child,
-            keyboard: File::from(ours),
+            keyboard: pair.master.take_writer().unwrap(),
+            shows,
             shown: Vec::new(),
         }
     }
@@ -77,12 +84,8 @@ impl Terminal {
     pub fn waits_for(&mut self, text: &str) {
         let begin = Instant::now();
         while !self.screen().contains(text) {
-            let more = self.read();
-            assert!(
-                more && begin.elapsed() < TIME_LIMIT,
-                "{text:?} never came:\n{}",
-                self.screen()
-            );
+            let more = self.read(begin);
+            assert!(more, "{text:?} never came:\n{}", self.screen());
         }
     }
 
@@ -99,81 +102,63 @@ impl Terminal {
     #[must_use]
     pub fn ends(mut self) -> (Status, String) {
         let begin = Instant::now();
-        loop {
-            let more = self.read();
-            if let Some(status) = self.child.try_wait().unwrap() {
-                while self.read() {}
-                let status = match status.code() {
-                    Some(code) => Status::Exit(code),
-                    None => Status::Signal(status.signal().unwrap_or(0)),
-                };
-                return (status, self.screen());
-            }
-            if !more {
-                thread::sleep(Duration::from_millis(1));
+        while self.read(begin) {}
+        let child: &mut dyn Child = &mut *self.child;
+        let child = child.downcast_mut::<process::Child>().unwrap();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
             }
             if begin.elapsed() > TIME_LIMIT {
-                let _ = self.child.kill();
+                let _ = process::Child::kill(child);
                 panic!("it does not end:\n{}", self.screen());
             }
-        }
+            thread::sleep(Duration::from_millis(1));
+        };
+        let status = match status.code() {
+            Some(code) => Status::Exit(code),
+            None => Status::Signal(status.signal().unwrap_or(0)),
+        };
+        (status, self.screen())
     }
 
-    /// Reads what is there, waiting a little; false at the end.
-    fn read(&mut self) -> bool {
-        let mut poll = libc::pollfd {
-            fd: self.keyboard.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        // SAFETY: one structure, and its count.
-        if unsafe { libc::poll(&raw mut poll, 1, 20) } <= 0 {
-            return true;
-        }
-        let mut bytes = [0; 4096];
-        match self.keyboard.read(&mut bytes) {
-            Ok(count) if count > 0 => {
-                self.shown.extend_from_slice(&bytes[..count]);
-                true
-            }
-            _ => false,
-        }
+    /// Reads more of what is shown; false if there is no more, or none in time.
+    fn read(&mut self, begin: Instant) -> bool {
+        let rest = TIME_LIMIT.saturating_sub(begin.elapsed());
+        let more = self.shows.recv_timeout(rest);
+        self.shown.extend(more.iter().flatten());
+        more.is_ok()
     }
 }
 
-fn open_pair(columns: u16) -> (OwnedFd, OwnedFd) {
-    let size = libc::winsize {
-        ws_row: 24,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    let (mut ours, mut theirs) = (-1, -1);
-    // SAFETY: places for two descriptors, no name, the default settings, and a size that lives here.
-    let result = unsafe {
-        libc::openpty(
-            &raw mut ours,
-            &raw mut theirs,
-            ptr::null_mut(),
-            ptr::null(),
-            &raw const size,
-        )
-    };
-    assert_eq!(
-        result,
-        0,
-        "no pseudo-terminal: {}",
-        io::Error::last_os_error()
-    );
-    // SAFETY: two descriptors just made for us; ours must not be inherited by the program. The settings are read
-    // into a zeroed structure of plain numbers before they are changed.
-    unsafe {
-        // What is typed is not shown: when that would be is a matter of chance.
-        let mut settings: libc::termios = std::mem::zeroed();
-        libc::tcgetattr(theirs, &raw mut settings);
-        settings.c_lflag &= !libc::ECHO;
-        libc::tcsetattr(theirs, libc::TCSANOW, &raw const settings);
-        libc::fcntl(ours, libc::F_SETFD, libc::FD_CLOEXEC);
-        (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
+impl Debug for Terminal {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let mut fields = formatter.debug_struct("Terminal");
+        fields.field("screen", &self.screen()).finish()
     }
+}
+
+/// The same command, as the library for terminals has them.
+fn builder(command: &Command) -> CommandBuilder {
+    let mut builder = CommandBuilder::new(command.get_program());
+    builder.args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        builder.cwd(directory);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => builder.env(name, value),
+            None => builder.env_remove(name),
+        }
+    }
+    builder
+}
+
+/// What is typed is not shown: when that would be is a matter of chance.
+fn switch_echo_off(terminal: &dyn MasterPty) {
+    let name = terminal.tty_name().unwrap();
+    let theirs = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    let mut settings = tcgetattr(&theirs).unwrap();
+    settings.local_modes -= LocalModes::ECHO;
+    tcsetattr(&theirs, OptionalActions::Now, &settings).unwrap();
 }

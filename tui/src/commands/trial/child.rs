@@ -9,6 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::ending::Ending;
 
@@ -41,23 +43,12 @@ pub(super) fn run(
     let begin = Instant::now();
     let child = ending.start(&mut command);
     let child = child.with_context(|| format!("cannot run {}", command.get_program().display()))?;
-    let id = libc::pid_t::try_from(child.id())?;
+    let (id, of) = (libc::pid_t::try_from(child.id())?, Pid::from_child(&child));
     let (tell, ended) = mpsc::channel();
     thread::spawn(move || {
-        // SAFETY: the structure is ours, and of plain numbers. The child stays to be waited for, so
-        // that its number is its own.
-        unsafe {
-            let mut info = std::mem::zeroed();
-            while libc::waitid(
-                libc::P_PID,
-                id.cast_unsigned(),
-                &raw mut info,
-                libc::WEXITED | libc::WNOWAIT,
-            ) < 0
-                && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted
-            {
-            }
-        }
+        // The child stays to be waited for, so that its number is its own.
+        let end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let _ = retry_on_intr(|| waitid(WaitId::Pid(of), end));
         let _ = tell.send(begin.elapsed());
     });
     let elapsed = ended.recv_timeout(limit).ok();
