@@ -81,11 +81,17 @@ rows! {
 impl<'t> Tables<'t> {
     /// By self time, the most first; then in the order of the trace.
     pub fn centers(self) -> impl Iterator<Item = CenterRow<'t>> {
-        let sums = by_center(self.trace, self.profile, self.counted());
-        let mut order: Vec<_> = sums.into_iter().collect();
-        order.sort_by_key(|(_, sum)| Reverse(sum.figures.self_ticks));
-        let rows = order.into_iter();
-        rows.map(move |(center, sum)| CenterRow::new(&self.in_center(center, sum)))
+        let centers = self.center_list().into_iter();
+        centers.map(|center| CenterRow::new(&center))
+    }
+
+    /// The same, as what rows are made of.
+    #[must_use]
+    pub fn center_list(self) -> Vec<InCenter<'t>> {
+        let sums = by_center(self.trace, self.profile, self.counted()).into_iter();
+        let mut centers: Vec<_> = sums.map(|(of, sum)| self.in_center(of, sum)).collect();
+        centers.sort_by_key(|center| Reverse(center.sum.figures.self_ticks));
+        centers
     }
 
     /// A cost centre and what ran in it.

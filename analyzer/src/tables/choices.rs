@@ -78,11 +78,18 @@ impl<'t> Tables<'t> {
     /// By undone time, the most first; then by count; then by what failed and what was re-entered,
     /// in the order of the trace.
     pub fn backtracks(self) -> impl Iterator<Item = BacktrackRow<'t>> {
+        let edges = self.backtrack_list().into_iter();
+        edges.map(|edge| BacktrackRow::new(&edge))
+    }
+
+    /// The same, as what rows are made of.
+    #[must_use]
+    pub fn backtrack_list(self) -> Vec<Backtrack<'t>> {
         let pairs = self.profile.backtracks.iter();
-        let rows = pairs.map(move |(&pair, &figures)| self.backtrack(pair, figures));
-        let mut rows: Vec<_> = rows.collect();
-        rows.sort_by_key(|row| Reverse((row.figures.undone_ticks, row.figures.count)));
-        rows.into_iter().map(|row| BacktrackRow::new(&row))
+        let edges = pairs.map(move |(&pair, &figures)| self.backtrack(pair, figures));
+        let mut edges: Vec<_> = edges.collect();
+        edges.sort_by_key(|edge| Reverse((edge.figures.undone_ticks, edge.figures.count)));
+        edges
     }
 
     /// What failed, what was re-entered then, and their figures.
@@ -138,7 +145,8 @@ pub struct Backtrack<'t> {
     tables: Tables<'t>,
     failed: Caller,
     resumed: PredicateIndex,
-    figures: BacktrackFigures,
+    /// Times and counts.
+    pub figures: BacktrackFigures,
 }
 
 /// What a row of the table `cuts` is made of.

@@ -2,14 +2,30 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{Clause, ClauseRow, Row};
-use portmortem_analyzer::text::percent;
+use portmortem_analyzer::tables::{Clause, ClauseRow, Row, Table};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
+use super::catalogue::{self, Printed};
 use super::flat::compare;
 use super::{page_width, shown_of, unit};
 use crate::text_table::{Column, render};
+
+const fn printed(name: &str) -> Printed {
+    Printed::of(Table::Clauses, name)
+}
+
+const FIGURES: &[Printed] = &[
+    printed("failed_ns").with_unit(),
+    printed("failed_ns").share().dispensable(2),
+    printed("self_ns").dispensable(1),
+    printed("entered"),
+    printed("failed"),
+    printed("exits"),
+    printed("left"),
+];
+
+const LINE: Printed = printed("line").dispensable(3);
 
 /// The rows of the table `clauses`, or those of them whose predicate was `chosen`, sorted by a column of it, and where that is equal by
 /// self time: numbers the largest first, texts alphabetically; what is not known comes last.
@@ -37,39 +53,16 @@ pub(crate) fn table(report: &Analysis, clauses: &[Clause], top: usize) -> String
     }
     let shown = &clauses[..clauses.len().min(top)];
     let unit = unit(report, Counted::Work);
-    let total = report.work(None).ticks;
-    let cells = |cell: &dyn Fn(&Clause) -> String| shown.iter().map(cell).collect::<Vec<_>>();
-    let counts = |heading, value: fn(&Clause) -> u64| {
-        Column::counts(heading, &shown.iter().map(value).collect::<Vec<u64>>())
+    let whole = report.ns(report.work(None).ticks);
+    let printed = |printed: &[Printed]| {
+        catalogue::columns::<ClauseRow>(shown, unit, whole, printed.iter().copied())
     };
-    let time = |ticks| unit.format(report.ns(ticks));
-    let columns = [
-        Column::right(
-            format!("failed {}", unit.name()),
-            cells(&|clause| time(clause.figures.failed_ticks)),
-        ),
-        Column::right(
-            "%",
-            cells(&|clause| percent(clause.figures.failed_ticks, total)),
-        )
-        .dispensable(2),
-        Column::right("self", cells(&|clause| time(clause.figures.self_ticks))).dispensable(1),
-        counts("entered", |clause| clause.figures.entered),
-        counts("in vain", |clause| clause.figures.failed),
-        counts("exits", |clause| clause.figures.exits),
-        counts("left", |clause| clause.figures.left),
-        counts("unused", |clause| clause.figures.left_unused()),
-        Column::right(
-            "line",
-            cells(&|clause| {
-                clause
-                    .line()
-                    .map_or_else(String::new, |line| line.to_string())
-            }),
-        )
-        .dispensable(3),
-        Column::left("clause", cells(&|clause| name(report, clause))),
-    ];
+    let unused = shown.iter().map(|clause| clause.figures.left_unused());
+    let names = shown.iter().map(|clause| name(report, clause));
+    let mut columns = printed(FIGURES);
+    columns.push(Column::counts("unused", &unused.collect::<Vec<_>>()));
+    columns.extend(printed(&[LINE]));
+    columns.push(Column::left("clause", names.collect()));
     render(&columns, page_width()) + &shown_of(shown.len(), clauses.len())
 }
 

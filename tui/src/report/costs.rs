@@ -3,51 +3,47 @@
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::costs::{Component, Costs};
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::CenterRow;
-use portmortem_analyzer::text::percent;
+use portmortem_analyzer::tables::{CenterRow, Row, Table};
 use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::names::printable;
 
+use super::catalogue::{self, Printed};
 use super::{page_width, unit};
 use crate::text_table::{Column, render};
+
+const fn printed(name: &str) -> Printed {
+    Printed::of(Table::Centers, name)
+}
+
+const TIMES: &[Printed] = &[printed("self_ns").with_unit(), printed("self_ns").share()];
+
+const NET: Printed = printed("self_comp_ns");
+
+const COUNTS: &[Printed] = &[
+    printed("entered"),
+    printed("calls"),
+    printed("redos"),
+    printed("fails"),
+    printed("cost_center"),
+];
 
 /// Time and counts of each cost centre, the most time first; nothing if the program has none.
 pub(super) fn centers(report: &Analysis, counted: Counted) -> String {
     if !report.trace.has_centers() {
         return String::new();
     }
-    let rows: Vec<CenterRow> = report.tables_of(counted).centers().collect();
-    if rows.is_empty() {
+    let centers = report.tables_of(counted).center_list();
+    if centers.is_empty() {
         return String::new();
     }
-    let unit = unit(report, counted);
-    let total = rows.iter().map(|row| row.self_ns);
-    let total = total.fold(0, u64::saturating_add);
-    let numbers =
-        |cell: &dyn Fn(&CenterRow) -> String| -> Vec<String> { rows.iter().map(cell).collect() };
-    let counts = |heading, value: fn(&CenterRow) -> u64| {
-        Column::counts(heading, &rows.iter().map(value).collect::<Vec<u64>>())
-    };
-    let names = rows.iter().map(|row| printable(row.cost_center));
-    let net: Option<Vec<String>> = rows
+    let whole = centers.iter().map(|center| CenterRow::new(center).self_ns);
+    let whole = whole.fold(0, u64::saturating_add);
+    let net = Some(NET).filter(|net| catalogue::is_known::<CenterRow>(&centers, *net));
+    let printed = TIMES
         .iter()
-        .map(|row| Some(unit.format(row.self_comp_ns?)))
-        .collect();
-    let mut columns = vec![
-        Column::right(
-            format!("self {}", unit.name()),
-            numbers(&|row| unit.format(row.self_ns)),
-        ),
-        Column::right("%", numbers(&|row| percent(row.self_ns, total))),
-    ];
-    columns.extend(net.map(|net| Column::right("net", net)));
-    columns.extend([
-        counts("entered", |row| row.entered),
-        counts("calls", |row| row.calls),
-        counts("redos", |row| row.redos),
-        counts("fails", |row| row.fails),
-        Column::left("cost centre", names.collect()),
-    ]);
+        .copied()
+        .chain(net)
+        .chain(COUNTS.iter().copied());
+    let columns = catalogue::columns::<CenterRow>(&centers, unit(report, counted), whole, printed);
     render(&columns, page_width())
 }
 

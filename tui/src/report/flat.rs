@@ -5,75 +5,35 @@ use std::cmp::Ordering;
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::Tables;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{Cell, Kind, PredicateRow, Row, Table, Unit};
+use portmortem_analyzer::tables::{Cell, PredicateRow, Row, Table};
 use portmortem_analyzer::text::{count, percent};
 use portmortem_analyzer::trace::PredicateIndex;
 
+use super::catalogue::{self, Printed};
 use super::{page_width, unit};
-use crate::text_table::{Column, render};
-
-/// A column of the catalogue, by its place in it, as it is printed.
-struct Printed {
-    place: usize,
-    /// Instead of its title.
-    heading: Option<&'static str>,
-    /// As a share of what counts ([`Analysis::counted_ticks`]).
-    share: bool,
-    /// Whether the heading names the unit.
-    unit: bool,
-    /// [`Column::dispensable`].
-    rank: u8,
-}
+use crate::text_table::render;
 
 const fn printed(name: &str) -> Printed {
-    Printed {
-        place: place(name),
-        heading: None,
-        share: false,
-        unit: false,
-        rank: 0,
-    }
-}
-
-const fn headed(name: &str, heading: &'static str, rank: u8) -> Printed {
-    Printed {
-        heading: Some(heading),
-        rank,
-        ..printed(name)
-    }
-}
-
-const fn place(name: &str) -> usize {
-    Table::Predicates.place(name)
+    Printed::of(Table::Predicates, name)
 }
 
 /// What is printed unless a user asks for other columns. All times are in the unit of the first.
 const RECORDED: &[Printed] = &[
-    Printed {
-        unit: true,
-        ..printed("self_ns")
-    },
-    Printed {
-        share: true,
-        ..headed("self_ns", "%", 1)
-    },
-    headed("inclusive_ns", "incl.", 0),
+    printed("self_ns").with_unit(),
+    printed("self_ns").share().dispensable(1),
+    printed("inclusive_ns").headed("incl."),
 ];
 
 /// The same where net times are measured.
 const NET: &[Printed] = &[
-    Printed {
-        unit: true,
-        ..headed("self_comp_ns", "net self", 0)
-    },
-    Printed {
-        share: true,
-        ..headed("self_comp_ns", "%", 1)
-    },
-    headed("inclusive_comp_ns", "incl.", 0),
-    headed("self_ns", "recorded", 3),
-    headed("inclusive_ns", "incl.", 2),
+    printed("self_comp_ns").headed("net self").with_unit(),
+    printed("self_comp_ns").share().dispensable(1),
+    printed("inclusive_comp_ns").headed("incl."),
+    printed("self_ns").headed("recorded").dispensable(3),
+    printed("inclusive_ns").headed("incl.").dispensable(2),
 ];
+
+const NAME: usize = Table::Predicates.place("predicate");
 
 /// What follows the times.
 const COUNTS: &[Printed] = &[
@@ -94,7 +54,7 @@ pub(crate) fn order(
 ) -> Vec<PredicateIndex> {
     let key = |index: PredicateIndex| {
         let of = tables.predicate(index);
-        let name = PredicateRow::cell(&of, place("predicate"));
+        let name = PredicateRow::cell(&of, NAME);
         (PredicateRow::cell(&of, sort), name, index)
     };
     let mut order: Vec<_> = match chosen {
@@ -123,13 +83,20 @@ pub(crate) fn table(
     counted: Counted,
 ) -> String {
     let shown = &order[..order.len().min(top)];
-    let columns = match columns {
-        [] => usual(report, shown, counted),
-        asked => asked
-            .iter()
-            .map(|&place| column(report, shown, &of_user(place), counted))
-            .collect(),
+    let printed = match columns {
+        [] => usual(report, shown),
+        asked => {
+            let asked = asked.iter();
+            asked.map(|&at| Printed::at(at).with_unit()).collect()
+        }
     };
+    let tables = report.tables_of(counted);
+    let rows: Vec<_> = shown.iter().map(|&index| tables.predicate(index)).collect();
+    let is_net = printed.iter().any(|printed| printed.place == NET[0].place);
+    let net = report.profile.net.as_ref().filter(|_| is_net);
+    let whole = report.ns(report.counted_ticks(counted, net));
+    let unit = unit(report, counted);
+    let columns = catalogue::columns::<PredicateRow>(&rows, unit, whole, printed);
     let mut text = render(&columns, page_width());
     if order.len() > shown.len() {
         let self_ticks = |&index: &PredicateIndex| {
@@ -154,75 +121,14 @@ pub(crate) fn table(
 }
 
 /// The usual columns: net times first if they are measured, exceptions if there were some.
-fn usual(report: &Analysis, shown: &[PredicateIndex], counted: Counted) -> Vec<Column> {
+fn usual(report: &Analysis, shown: &[PredicateIndex]) -> Vec<Printed> {
     let raised = |&index: &PredicateIndex| report.profile.predicates[index as usize].exceptions > 0;
     let raised = shown.iter().any(raised);
-    let times = if report.net_is_measured() {
-        NET
-    } else {
-        RECORDED
+    let times = match report.net_is_measured() {
+        true => NET,
+        false => RECORDED,
     };
-    times
-        .iter()
-        .chain(COUNTS)
-        .filter(|printed| raised || PredicateRow::ALL[printed.place].name != "exceptions")
-        .map(|printed| column(report, shown, printed, counted).dispensable(printed.rank))
+    let all = times.iter().chain(COUNTS).copied();
+    all.filter(|printed| raised || PredicateRow::ALL[printed.place].name != "exceptions")
         .collect()
-}
-
-fn of_user(place: usize) -> Printed {
-    Printed {
-        place,
-        heading: None,
-        share: false,
-        unit: true,
-        rank: 0,
-    }
-}
-
-fn column(
-    report: &Analysis,
-    shown: &[PredicateIndex],
-    printed: &Printed,
-    counted: Counted,
-) -> Column {
-    let about = &PredicateRow::ALL[printed.place];
-    let is_time = matches!(about.unit, Unit::Time | Unit::Clock);
-    let unit = unit(report, counted);
-    let heading = match printed.heading.unwrap_or(about.title) {
-        title if printed.unit && is_time => format!("{title} {}", unit.name()),
-        title => title.to_owned(),
-    };
-    let tables = report.tables_of(counted);
-    let cell =
-        |&index: &PredicateIndex| PredicateRow::cell(&tables.predicate(index), printed.place);
-    let cells = shown.iter().map(cell);
-    if about.unit == Unit::Count {
-        let counts = cells.map(|cell| match cell {
-            Cell::Integer(count) => Some(count.max(0) as u64),
-            _ => None,
-        });
-        return Column::some_counts(heading, &counts.collect::<Vec<_>>());
-    }
-    let total = report.ns(if printed.share {
-        let net = report.profile.net.as_ref();
-        report.counted_ticks(counted, net.filter(|_| about.name == "self_comp_ns"))
-    } else {
-        0
-    });
-    let texts = cells.map(|cell| match cell {
-        Cell::Integer(part) if printed.share => percent(part.max(0) as u64, total),
-        Cell::Integer(ns) if is_time => unit.format(ns.max(0) as u64),
-        Cell::Integer(number) => number.to_string(),
-        Cell::Text(text) => portmortem_analyzer::trace::names::printable(text),
-        Cell::Bool(true) => "yes".to_owned(),
-        Cell::Bool(false) => "no".to_owned(),
-        Cell::Missing if is_time => String::new(),
-        Cell::Missing => "–".to_owned(),
-    });
-    if about.kind == Kind::Text {
-        Column::left(heading, texts.collect())
-    } else {
-        Column::right(heading, texts.collect())
-    }
 }

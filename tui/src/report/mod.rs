@@ -8,6 +8,7 @@ mod annotation;
 mod arguments;
 mod backtracking;
 mod calls;
+mod catalogue;
 mod clauses;
 mod comparison;
 mod costs;

@@ -2,14 +2,29 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{Row, Site, SiteRow};
-use portmortem_analyzer::text::percent;
+use portmortem_analyzer::tables::{Row, Site, SiteRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
+use super::catalogue::{self, Printed};
 use super::flat::compare;
 use super::{page_width, shown_of, unit};
 use crate::text_table::{Column, render};
+
+const fn printed(name: &str) -> Printed {
+    Printed::of(Table::Sites, name)
+}
+
+const COLUMNS: &[Printed] = &[
+    printed("served_ns").with_unit(),
+    printed("served_ns").share().dispensable(2),
+    printed("calls"),
+    printed("exits"),
+    printed("redos"),
+    printed("fails"),
+];
+
+const UNDONE: Printed = printed("undone_ns");
 
 /// The rows of the table `sites`, or those of them whose caller or callee was `chosen`, sorted by a column of it: numbers the
 /// largest first, texts alphabetically; what is not known comes last.
@@ -43,36 +58,17 @@ pub(crate) fn table(
     let rank_of_undone = u8::from(SiteRow::ALL[sort].name != "undone_ns");
     let shown = &sites[..sites.len().min(top)];
     let unit = unit(report, counted);
-    let total = report.counted_ticks(counted, None);
-    let cells = |cell: &dyn Fn(&Site) -> String| shown.iter().map(cell).collect::<Vec<_>>();
-    let counts = |heading, value: fn(&Site) -> u64| {
-        Column::counts(heading, &shown.iter().map(value).collect::<Vec<u64>>())
-    };
-    let time = |ticks| unit.format(report.ns(ticks));
-    let columns = [
-        Column::right(
-            format!("served {}", unit.name()),
-            cells(&|site| time(site.figures.served_ticks)),
-        ),
-        Column::right(
-            "%",
-            cells(&|site| percent(site.figures.served_ticks, total)),
-        )
-        .dispensable(2),
-        counts("calls", |site| site.figures.calls),
-        counts("exits", |site| site.figures.exits()),
-        counts("redos", |site| site.figures.redos),
-        counts("fails", |site| site.figures.fails),
-        Column::right("undone", cells(&|site| time(site.figures.undone_ticks)))
-            .dispensable(rank_of_undone),
-        Column::goals(
-            "goal",
-            cells(&|site| {
-                let callee = report.predicate(site.callee);
-                format!("{}: {} > {callee}", place(site), report.caller(site.caller))
-            }),
-        ),
-    ];
+    let whole = report.ns(report.counted_ticks(counted, None));
+    let printed = COLUMNS
+        .iter()
+        .copied()
+        .chain([UNDONE.dispensable(rank_of_undone)]);
+    let mut columns = catalogue::columns::<SiteRow>(shown, unit, whole, printed);
+    let goals = shown.iter().map(|site| {
+        let callee = report.predicate(site.callee);
+        format!("{}: {} > {callee}", place(site), report.caller(site.caller))
+    });
+    columns.push(Column::goals("goal", goals.collect()));
     render(&columns, page_width()) + &shown_of(shown.len(), sites.len())
 }
 

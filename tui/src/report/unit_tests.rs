@@ -2,13 +2,33 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{Row, TestRow, UnitTest};
-use portmortem_analyzer::text::percent;
-use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::tables::{Row, Table, TestRow, UnitTest};
 
+use super::catalogue::{self, Printed};
 use super::flat::compare;
 use super::{page_width, shown_of, unit};
-use crate::text_table::{Column, render};
+use crate::text_table::render;
+
+const fn printed(name: &str) -> Printed {
+    Printed::of(Table::Tests, name)
+}
+
+const TIMES: &[Printed] = &[
+    printed("self_ns").with_unit(),
+    printed("self_ns").share().dispensable(1),
+];
+
+const NET: Printed = printed("self_comp_ns");
+
+const COUNTS: &[Printed] = &[
+    printed("runs"),
+    printed("calls"),
+    printed("redos"),
+    printed("choicepoints"),
+    printed("collections").dispensable(2),
+    printed("line"),
+    printed("test"),
+];
 
 /// The rows of the table `tests`, sorted by a column of it: numbers the largest first, texts
 /// alphabetically; what is not known comes last, and equal ones are in the order in which they ran.
@@ -23,39 +43,15 @@ pub(crate) fn table(report: &Analysis, tests: &[UnitTest], top: usize, counted: 
     if tests.is_empty() {
         return "  The trace has no tests; record them with --tests.\n".to_owned();
     }
-    let rows: Vec<TestRow> = tests.iter().map(TestRow::new).collect();
-    let total = rows.iter().map(|row| row.self_ns);
-    let total = total.fold(0, u64::saturating_add);
-    let shown = &rows[..rows.len().min(top)];
-    let unit = unit(report, counted);
-    let cells = |cell: &dyn Fn(&TestRow) -> String| shown.iter().map(cell).collect::<Vec<String>>();
-    let counts = |heading, value: fn(&TestRow) -> u64| {
-        Column::counts(heading, &shown.iter().map(value).collect::<Vec<u64>>())
-    };
-    let net: Option<Vec<String>> = shown
+    let whole = tests.iter().map(|test| TestRow::new(test).self_ns);
+    let whole = whole.fold(0, u64::saturating_add);
+    let shown = &tests[..tests.len().min(top)];
+    let net = Some(NET).filter(|net| catalogue::is_known::<TestRow>(shown, *net));
+    let printed = TIMES
         .iter()
-        .map(|row| Some(unit.format(row.self_comp_ns?)))
-        .collect();
-    let mut columns = vec![
-        Column::right(
-            format!("self {}", unit.name()),
-            cells(&|row| unit.format(row.self_ns)),
-        ),
-        Column::right("%", cells(&|row| percent(row.self_ns, total))).dispensable(1),
-    ];
-    columns.extend(net.map(|net| Column::right("net", net)));
-    columns.extend([
-        counts("runs", |row| row.runs),
-        counts("calls", |row| row.calls),
-        counts("redos", |row| row.redos),
-        counts("left", |row| row.choicepoints),
-        counts("collections", |row| row.collections).dispensable(2),
-        Column::right(
-            "line",
-            cells(&|row| row.line.map_or_else(String::new, |line| line.to_string())),
-        ),
-        Column::left("test", cells(&|row| printable(row.test))),
-    ]);
-    let table = render(&columns, page_width());
-    format!("{table}{}", shown_of(shown.len(), rows.len()))
+        .copied()
+        .chain(net)
+        .chain(COUNTS.iter().copied());
+    let columns = catalogue::columns::<TestRow>(shown, unit(report, counted), whole, printed);
+    render(&columns, page_width()) + &shown_of(shown.len(), tests.len())
 }

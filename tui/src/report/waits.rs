@@ -2,14 +2,27 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{ROOT, Row, Wait, WaitRow};
-use portmortem_analyzer::text::percent;
+use portmortem_analyzer::tables::{ROOT, Row, Table, Wait, WaitRow};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::{indicator, printable};
 
+use super::catalogue::{self, Printed};
 use super::flat::compare;
 use super::{page_width, shown_of, unit};
 use crate::text_table::{Column, render};
+
+const fn printed(name: &str) -> Printed {
+    Printed::of(Table::Waits, name)
+}
+
+const FIGURES: &[Printed] = &[
+    printed("waited_ns").with_unit(),
+    printed("waited_ns").share().dispensable(2),
+    printed("waits"),
+    printed("longest_ns").dispensable(1),
+];
+
+const LINE: Printed = printed("line");
 
 /// The rows of the table `waits`, sorted by a column of it: numbers the largest first, texts
 /// alphabetically; what is not known comes last.
@@ -29,31 +42,25 @@ pub(crate) fn table(report: &Analysis, waits: &[Wait], top: usize) -> String {
     if waits.is_empty() {
         return "  No thread waited.\n".to_owned();
     }
-    let rows: Vec<WaitRow> = waits.iter().map(WaitRow::new).collect();
-    let total = rows.iter().map(|row| row.waited_ns);
-    let total = total.fold(0, u64::saturating_add);
-    let shown = &rows[..rows.len().min(top)];
+    let whole = waits.iter().map(|wait| WaitRow::new(wait).waited_ns);
+    let whole = whole.fold(0, u64::saturating_add);
+    let shown = &waits[..waits.len().min(top)];
+    let rows: Vec<WaitRow> = shown.iter().map(WaitRow::new).collect();
     let unit = unit(report, Counted::All);
-    let cells = |cell: &dyn Fn(&WaitRow) -> String| shown.iter().map(cell).collect::<Vec<String>>();
+    let printed = |printed: &[Printed]| {
+        catalogue::columns::<WaitRow>(shown, unit, whole, printed.iter().copied())
+    };
+    let texts = |text: &dyn Fn(&WaitRow) -> String| rows.iter().map(text).collect::<Vec<String>>();
     let who = |id: u32, name: &str| match name {
         "" => id.to_string(),
         name => format!("{id} {}", printable(name)),
     };
-    let places = waits[..shown.len()].iter();
-    let places = places.map(|wait| place(report, wait)).collect();
-    let waits: Vec<u64> = shown.iter().map(|row| row.waits).collect();
-    let columns = [
-        Column::right(
-            format!("waited {}", unit.name()),
-            cells(&|row| unit.format(row.waited_ns)),
-        ),
-        Column::right("%", cells(&|row| percent(row.waited_ns, total))).dispensable(2),
-        Column::counts("waits", &waits),
-        Column::right("longest", cells(&|row| unit.format(row.longest_ns))).dispensable(1),
-        Column::left("who", cells(&|row| who(row.stream, row.name))),
+    let mut columns = printed(FIGURES);
+    columns.extend([
+        Column::left("who", texts(&|row| who(row.stream, row.name))),
         Column::left(
             "for whom",
-            cells(&|row| match (row.awaited, row.kind) {
+            texts(&|row| match (row.awaited, row.kind) {
                 (Some(id), _) => who(id, row.awaited_name.unwrap_or("")),
                 (None, Some(_)) => "?".to_owned(),
                 (None, None) => String::new(),
@@ -61,19 +68,16 @@ pub(crate) fn table(report: &Analysis, waits: &[Wait], top: usize) -> String {
         ),
         Column::left(
             "for what",
-            cells(&|row| match (row.kind, row.object) {
+            texts(&|row| match (row.kind, row.object) {
                 (Some(kind), Some(name)) => format!("{kind} {}", printable(address(name))),
                 _ => String::new(),
             }),
         ),
-        Column::right(
-            "line",
-            cells(&|row| row.line.map_or_else(String::new, |line| line.to_string())),
-        ),
-        Column::left("where", places),
-    ];
-    let table = render(&columns, page_width());
-    format!("{table}{}", shown_of(shown.len(), rows.len()))
+    ]);
+    columns.extend(printed(&[LINE]));
+    let places = shown.iter().map(|wait| place(report, wait));
+    columns.push(Column::left("where", places.collect()));
+    render(&columns, page_width()) + &shown_of(shown.len(), waits.len())
 }
 
 /// Of what has no name its address, without what it is: `0x55d0c8` of `<message_queue>(0x55d0c8)`.
