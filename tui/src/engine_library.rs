@@ -68,6 +68,14 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_lines.pl"),
     ),
     (
+        "portmortem_walk.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_walk.pl"),
+    ),
+    (
+        "portmortem_meta.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_meta.pl"),
+    ),
+    (
         "portmortem_drivers.pl",
         include_str!("../../tracer/swi/prolog/portmortem_drivers.pl"),
     ),

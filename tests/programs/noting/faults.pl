@@ -16,7 +16,8 @@ main :-
 % Predicates of these modules, but for those without which no error can be noted.
 
 noting(M:Head) :-
-    member(M, [ portmortem_stubs, portmortem_arguments, portmortem_loaded, portmortem_rules, portmortem_lines, portmortem_terms,
+    member(M, [ portmortem_stubs, portmortem_arguments, portmortem_loaded, portmortem_rules,
+                portmortem_lines, portmortem_terms, portmortem_walk, portmortem_meta,
                 portmortem_declared, portmortem_boundary, portmortem_hooks, portmortem_queue,
                 portmortem_wrap, portmortem_wrapper, portmortem_ways, portmortem_copies,
                 portmortem_goals, portmortem_selection, portmortem_drivers, portmortem_changes,

@@ -29,6 +29,7 @@ places in files are those of the original clauses.
 :- set_module(class(library)).
 :- use_module(portmortem_terms).
 :- use_module(portmortem_names).
+:- use_module(portmortem_walk, [first_goals/6, conjunction/2]).
 
 :- dynamic
     copies/4,                   % Name, Arity, Module, N: how many copies were made
@@ -245,7 +246,8 @@ source(Ref, M:Head, (SourceHead :- SourceBody)) :-
     term_variables(Body, InBody),
     places(Arguments, 0, Variables, InBody, Places),
     moves(Places, Body, Moves),
-    unmove(Moves, Body, SourceArguments, SourceBody),
+    unmove(Moves, SourceArguments, Goals, [Body]),
+    conjunction(Goals, SourceBody),
     name_arguments(SourceHead, Name, SourceArguments).
 
 %   The loader hands a rule with a guard to the compiler as one that commits later.
@@ -262,22 +264,10 @@ compiled_rule(Rule, Rule).
 
 body(Body0, Head, Body) :-
     term_singletons(Head-Body0, Singletons),
-    without_void(Body0, Singletons, Body1),
-    Body0 \== Body1,
-    Body = Body1.
+    first_goals(void(Singletons), Body0, _, _, [_|_], Body).
 body(Body, _, Body).
 
-without_void(Goal, Singletons, true) :-
-    void(Goal, Singletons),
-    !.
-without_void((Goal, Body0), Singletons, Body) :-
-    void(Goal, Singletons),
-    !,
-    without_void(Body0, Singletons, Body).
-without_void(Body, _, Body).
-
-void(Goal, Singletons) :-
-    nonvar(Goal),
+void(Singletons, Goal, State, State) :-
     Goal = (_ = Variable),
     var(Variable),
     is_member(Variable, Singletons).
@@ -344,15 +334,11 @@ possible_move(must(Argument, Variable), body(Argument, Variable)).
 possible_move(may(Argument, _), head(Argument)).
 possible_move(may(Argument, Variable), body(Argument, Variable)).
 
-unmove([], Body, [], Body).
-unmove([head(Argument)|Moves], Body0, [Argument|Arguments], Body) :-
-    unmove(Moves, Body0, Arguments, Body).
-unmove([body(Argument, Variable)|Moves], Body0, [Variable|Arguments], Body) :-
-    unmove(Moves, Body0, Arguments, Body1),
-    (   Body1 == true
-    ->  Body = (Variable = Argument)
-    ;   Body = (Variable = Argument, Body1)
-    ).
+unmove([], [], Goals, Goals).
+unmove([head(Argument)|Moves], [Argument|Arguments], Goals, Rest) :-
+    unmove(Moves, Arguments, Goals, Rest).
+unmove([body(Argument, Variable)|Moves], [Variable|Arguments], [Variable = Argument|Goals], Rest) :-
+    unmove(Moves, Arguments, Goals, Rest).
 
                  /*******************************
                  *             CODE             *

@@ -28,6 +28,7 @@ negation(Rest, Instead): the end of a negated goal, where \+ fails, with what co
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_walk, [control/1]).
 
 %!  after_body(-After) is det.
 %
@@ -151,10 +152,8 @@ first_of_goal(Goal, _, _, goal(Goal)).
 in_body(fail, fails).
 in_body(true, succeeds).
 in_body(!, succeeds).
-in_body((_;_), unknown).
-in_body((_->_), unknown).
-in_body((_*->_), unknown).
-in_body(\+_, unknown).
+in_body(Goal, unknown) :-
+    control(Goal).
 
 %!  always(?Goal, ?What) is nondet.
 %

@@ -239,6 +239,8 @@ own_module(portmortem_engine).
 own_module(portmortem_copies).
 own_module(portmortem_goals).
 own_module(portmortem_lines).
+own_module(portmortem_walk).
+own_module(portmortem_meta).
 own_module(portmortem_drivers).
 own_module(portmortem_boundary).
 own_module(portmortem_disguise).

@@ -38,6 +38,8 @@ where it is.
 :- use_module(portmortem_engine).
 :- use_module(portmortem_copies).
 :- use_module(portmortem_lines).
+:- use_module(portmortem_walk).
+:- use_module(portmortem_meta, [runs_arguments/3]).
 :- use_module(portmortem_drivers).
 
                  /*******************************
@@ -58,12 +60,14 @@ where it is.
 %   one that has no wrapper. It fails if calls of it are not recorded.
 
 instrument(M, CopyName, Id, Refs, Clauses, Entries, Callee) :-
-    instrument_clauses(Refs, Clauses, 1, M, CopyName, Id, Entries, Callee).
+    instrument_clauses(Refs, Clauses, 1, copy(M, CopyName, Id), Entries, Callee).
 
-instrument_clauses([], [], _, _, _, _, _, _).
-instrument_clauses([Ref|Refs], [Clause0|Clauses], N, M, CopyName, Id, Entries, Callee) :-
+instrument_clauses([], [], _, _, _, _).
+instrument_clauses([Ref|Refs], [Clause0|Clauses], N, Copy, Entries, Callee) :-
+    Copy = copy(M, CopyName, Id),
     with_body(Clause0, Head, Body0, Clause, Body),
-    instrument_clause(Head, Body0, Ref, N, M, Id, Callee, Body1),
+    sites(M:Head, Body0, Ref, N, Id, Sites),
+    instrumented(Body0, last, light, in(M, Callee, Sites), Body1),
     (   Entries == true,
         entry_port(M:Head, Ref, N, Id, Port)
     ->  with_entry_port(Body1, Port, Body)
@@ -71,143 +75,103 @@ instrument_clauses([Ref|Refs], [Clause0|Clauses], N, M, CopyName, Id, Entries, C
     ),
     store_clause(Ref, Clause, M, CopyName),
     N1 is N+1,
-    instrument_clauses(Refs, Clauses, N1, M, CopyName, Id, Entries, Callee).
+    instrument_clauses(Refs, Clauses, N1, Copy, Entries, Callee).
 
-instrument_clause(Head, Body0, Ref, N, M, Id, Callee, Body) :-
-    (   goal_lines(Ref, Body0, File0, LineList)
-    ->  true
-    ;   LineList = []
+%   sites(:Head, +Body, +Ref, +N, +Id, -Sites) is det
+%
+%   Sites is sites(Id, N, File, Lines, Count): where the goals of the N-th clause of predicate Id
+%   are. Count is the number of goals so far.
+
+sites(P, Body, Ref, N, Id, sites(Id, N, File, Lines, 0)) :-
+    (   goal_lines(Ref, Body, File0, LineList)
+    ->  own_file(P, File0, File)
+    ;   LineList = [],
+        File = ''
     ),
-    name_arguments(Lines, lines, LineList),
-    (   var(File0)
-    ->  File = ''
-    ;   name_arity(Head, Name, Arity),
-        name_arity(General, Name, Arity),
-        '$get_predicate_attribute'(M:General, file, File0)      % where the predicate is
+    name_arguments(Lines, lines, LineList).
+
+%   An empty name stands for the file where the predicate is.
+
+own_file(M:Head, File0, File) :-
+    name_arity(Head, Name, Arity),
+    name_arity(General, Name, Arity),
+    (   '$get_predicate_attribute'(M:General, file, File0)
     ->  File = ''
     ;   File = File0
-    ),
-    Sites = sites(Id, N, File, Lines, 0),
-    instrument_body(Body0, in(M, Callee, Sites), Body).
+    ).
 
 %   The port that says that the N-th clause is entered.
 
-entry_port(M:Head, Ref, N, Id, '$pm_clause'(Clause)) :-
+entry_port(P, Ref, N, Id, '$pm_clause'(Clause)) :-
     (   clause_property(Ref, line_count(Line))
     ->  true
     ;   Line = 0
     ),
-    name_arity(Head, Name, Arity),
-    name_arity(General, Name, Arity),
-    (   clause_property(Ref, file(File)),
-        \+ '$get_predicate_attribute'(M:General, file, File)
-    ->  true
+    (   clause_property(Ref, file(File0))
+    ->  own_file(P, File0, File)
     ;   File = ''
     ),
     portmortem:'$clause'(Id, N, File, Line, Clause).
 
-with_entry_port(Body, Port, (Port,Body)) :-
-    var(Body),
-    !.
-with_entry_port(true, Port, Port) :-
-    !.
-with_entry_port((A=B,Body0), Port, (A=B,Body)) :-
-    !,
-    with_entry_port(Body0, Port, Body).
-with_entry_port(A=B, Port, (A=B,Port)) :-
-    !.
-with_entry_port(Body, Port, (Port,Body)).
+with_entry_port(Body0, Port, Body) :-
+    first_goals(is_unification, Body0, _, _, First, Rest),
+    '$append'(First, [Port,Rest], Goals),
+    conjunction(Goals, Body).
+
+is_unification(_=_, State, State).
 
 with_body((Head :- Body0), Head, Body0, (Head :- Body), Body).
 with_body((Head => Body0), Head, Body0, (Head => Body), Body).
 with_body(?=>(Head, Body0), Head, Body0, ?=>(Head, Body), Body).
 
-instrument_body(Body0, In, Body) :-
+%   instrumented(+Body0, +Place, +Weight, +In, -Body) is det.
+%
+%   Place is `last`, `inner`, or `condition` for goals in the condition of a soft cut. Weight is
+%   `heavy` where a cut may come later that removes the goal's choicepoints, or `light`. In is
+%   in(Module, Callee, Sites).
+
+instrumented(Body0, Place, Weight, In, Body) :-
     after_body(After),
     cuts(Body0, Cuts),
-    instrumented(Body0, last, light-Cuts, After, In, Body).
+    map_body(parts_at, instrumented_goal(In), Body0, at(Place, Weight-Cuts, After), Body).
 
-%   instrumented(+Goal0, +Place, +Cut, +After, +In, -Goal) is det.
+%   parts_at(+Control, +At, -Ats) is det.
 %
-%   Place is `last`, `inner`, or `condition` for goals in the condition of a soft cut; Cut is
-%   Weight-Cuts: Weight is `heavy` where a cut may come later that removes
-%   the goal's choicepoints, or `light`; Cuts is the number of cuts in the goal itself. After is
-%   what comes after the goal (portmortem_drivers.pl). In is in(Module, Callee, Sites); the last
-%   argument of Sites is the number of goals so far.
+%   Where the parts of a control structure are: at(Place, Weight-Cuts, After). Cuts is the number of
+%   cuts in the part itself; After is what comes after it (portmortem_drivers.pl). An if-then with an
+%   else branch is at if(AfterCondition, At).
 
-instrumented(Goal0, _, _, _, In, Goal) :-
-    var(Goal0),
-    !,
-    count_goal(In, _),
-    Goal = Goal0.
-instrumented((A0,B0), Place, Cut, After, In, (A,B)) :-
-    !,
-    divide(A0, Cut, CutA0, CutB),
+parts_at((A,B), at(Place, Cut, After), [at(Inner, CutA, AfterA), at(Place, CutB, After)]) :-
+    divide(A, Cut, CutA0, CutB),
     before(CutA0, CutB, CutA),
-    after_first(B0, After, AfterA),
-    inner(Place, Inner),
-    instrumented(A0, Inner, CutA, AfterA, In, A),
-    instrumented(B0, Place, CutB, After, In, B).
-instrumented((C0->T0;E0), Place, Cut, After, In, (C->T;E)) :-
-    !,
-    after_condition(E0, After, AfterC),
-    inner(Place, Inner),
-    divide(C0, Cut, CutC, Cut1),
-    divide(T0, Cut1, CutT, CutE),
-    heavy(CutC, Heavy),
-    instrumented(C0, Inner, Heavy, AfterC, In, C),
-    instrumented(T0, Place, CutT, After, In, T),
-    instrumented(E0, Place, CutE, After, In, E).
-instrumented((C0*->T0;E0), Place, Cut, After, In, (C*->T;E)) :-
-    !,
-    after_condition(E0, After, AfterC),
-    divide(C0, Cut, CutC0, Cut1),
-    divide(T0, Cut1, CutT, CutE),
-    before(CutC0, CutT, CutC),
-    instrumented(C0, condition, CutC, AfterC, In, C),
-    instrumented(T0, Place, CutT, After, In, T),
-    instrumented(E0, Place, CutE, After, In, E).
-instrumented((A0;B0), Place, Cut, After, In, (A;B)) :-
-    !,
-    after_branch(B0, After, AfterA),
-    inner(Place, Inner),
-    divide(A0, Cut, CutA, CutB),
-    instrumented(A0, Inner, CutA, AfterA, In, A1),
-    (   A1 = (_*->_)                    % which would be a condition here
-    ->  A = (A1,true)
-    ;   A = A1
-    ),
-    instrumented(B0, Place, CutB, After, In, B).
-instrumented((C0->T0), Place, Cut, After, In, (C->T)) :-
-    !,
-    after_condition(After, AfterC),
-    inner(Place, Inner),
-    divide(C0, Cut, CutC, CutT),
-    heavy(CutC, Heavy),
-    instrumented(C0, Inner, Heavy, AfterC, In, C),
-    instrumented(T0, Place, CutT, After, In, T).
-instrumented((C0*->T0), Place, Cut, After, In, (C*->T)) :-
-    !,
-    after_condition(After, AfterC),
-    divide(C0, Cut, CutC0, CutT),
-    before(CutC0, CutT, CutC),
-    instrumented(C0, condition, CutC, AfterC, In, C),
-    instrumented(T0, Place, CutT, After, In, T).
-instrumented(\+Goal0, Place, Cut, After0, In, \+Goal) :-
-    !,
-    after_negated(After0, After),
-    inner(Place, Inner),
-    heavy(Cut, Heavy),
-    instrumented(Goal0, Inner, Heavy, After, In, Goal).
-instrumented(Goal0, Place, Cut, After, In, Goal) :-
-    count_goal(In, N),
-    instrumented_arguments(Goal0, In, Goal1),
-    (   callee(Goal0, In, Id, How)
-    ->  site(In, N, After, Id, Site),
-        Cut = Weight-_,
-        with_ports(How, Goal1, Place, Weight, In, Id, Site, Goal)
-    ;   Goal = Goal1
+    after_first(B, After, AfterA),
+    inner(Place, Inner).
+parts_at((A;B), at(Place, Cut, After), [AtA, at(Place, CutB, After)]) :-
+    divide(A, Cut, CutA, CutB),
+    (   is_condition(A)
+    ->  after_condition(B, After, AfterC),
+        AtA = if(AfterC, at(Place, CutA, After))
+    ;   after_branch(B, After, AfterA),
+        inner(Place, Inner),
+        AtA = branch(at(Inner, CutA, AfterA))
     ).
+parts_at((C->_), At0, [at(Inner, Heavy, AfterC), at(Place, CutT, After)]) :-
+    if_at(At0, AfterC, at(Place, Cut, After)),
+    divide(C, Cut, CutC, CutT),
+    heavy(CutC, Heavy),
+    inner(Place, Inner).
+parts_at((C*->_), At0, [at(condition, CutC, AfterC), at(Place, CutT, After)]) :-
+    if_at(At0, AfterC, at(Place, Cut, After)),
+    divide(C, Cut, CutC0, CutT),
+    before(CutC0, CutT, CutC).
+parts_at(\+_, at(Place, Cut, After0), [at(Inner, Heavy, After)]) :-
+    after_negated(After0, After),
+    heavy(Cut, Heavy),
+    inner(Place, Inner).
+
+if_at(if(AfterC, At), AfterC, At).
+if_at(at(Place, Cut, After), AfterC, at(Place, Cut, After)) :-
+    after_condition(After, AfterC).
 
 %   The place of a goal that another one of the same place follows.
 
@@ -218,9 +182,10 @@ inner(condition, condition).
 %   divide(+First, +Cut0, -CutFirst, -CutRest) is det
 %
 %   First is the first part of a goal. Cuts are counted once, in the part that is first, so that the
-%   work grows with the clause and not with
-%   its square.
+%   work grows with the clause and not with its square.
 
+divide(_, Weight-0, Weight-0, Weight-0) :-
+    !.
 divide(First, Weight-Cuts, Weight-CutsFirst, Weight-CutsRest) :-
     cuts(First, CutsFirst),
     CutsRest is Cuts-CutsFirst.
@@ -236,64 +201,59 @@ before(Cut, _, Cut).
 
 heavy(_-Cuts, heavy-Cuts).
 
-cuts(Goal, Cuts) :-
-    cuts(Goal, 0, Cuts).
+cuts(Body, Cuts) :-
+    body_goals(own, Body, Goals),
+    cuts(Goals, 0, Cuts).
 
-cuts(Goal, Cuts, Cuts) :-
-    var(Goal),
-    !.
-cuts(!, Cuts0, Cuts) :-
-    !,
-    Cuts is Cuts0+1.
-cuts(\+Goal, Cuts0, Cuts) :-
-    !,
-    cuts(Goal, Cuts0, Cuts).
-cuts(Goal, Cuts0, Cuts) :-
-    control(Goal),
-    !,
-    arg(1, Goal, First),
-    arg(2, Goal, Second),
-    cuts(First, Cuts0, Cuts1),
-    cuts(Second, Cuts1, Cuts).
-cuts(_, Cuts, Cuts).
+cuts([], Cuts, Cuts).
+cuts([Goal|Goals], Cuts0, Cuts) :-
+    (   Goal == !
+    ->  Cuts1 is Cuts0+1
+    ;   Cuts1 = Cuts0
+    ),
+    cuts(Goals, Cuts1, Cuts).
+
+%   instrumented_goal(+In, +Goal0, +At, -Goal) is det.
+
+instrumented_goal(In, Goal0, At, Goal) :-
+    count_goals(1, In, N),
+    instrumented_arguments(Goal0, In, Goal1),
+    (   callee(Goal0, In, Id, How)
+    ->  At = at(_, _, After),
+        site(In, N, After, Id, Site),
+        with_ports(How, Goal1, At, In, call(Id, Site), Goal)
+    ;   Goal = Goal1
+    ).
 
 %   Goals that a goal gets as arguments become predicates of their own. They are not called through
-%   wrappers, so their choicepoints must
-%   have guards where the goal cuts them: findall/3 asks for all solutions, and cuts none. And they
-%   are no last calls of the clause.
+%   wrappers, so their choicepoints must have guards where the goal cuts them: findall/3 asks for all
+%   solutions, and cuts none. And they are no last calls of the clause. After them, what runs them
+%   takes the solution, or asks for the next one.
 
 instrumented_arguments(Goal0, In, Goal) :-
-    runs_arguments(Goal0, Places),
-    callee(Goal0, In, _, itself),       % the box that theirs are in
+    runs_arguments(Goal0, Specs, ports),
     !,
-    name_arguments(Goal0, Name, Arguments0),
-    (   Name == findall
-    ->  Cut = light
-    ;   Cut = heavy
-    ),
-    instrumented_places(Arguments0, 1, Places, Cut, In, Arguments),
-    name_arguments(Goal, Name, Arguments).
-instrumented_arguments(Goal, In, Goal) :-
-    count_arguments(Goal, In).
+    (   callee(Goal0, In, _, itself)    % the box that theirs are in
+    ->  (   name_arity(Goal0, findall, _)
+        ->  Weight = light
+        ;   Weight = heavy
+        ),
+        map_arguments(Specs, instrumented_argument(Weight, In), Goal0, Goal)
+    ;   map_arguments(Specs, counted_argument(In), Goal0, Goal)
+    ).
+instrumented_arguments(Goal, _, Goal).
 
-instrumented_places([], _, _, _, _, []).
-instrumented_places([Argument0|Arguments0], I, Places, Cut, In, [Argument|Arguments]) :-
-    (   '$member'(I, Places)
-    ->  instrumented_argument(Argument0, Cut, In, Argument)
-    ;   Argument = Argument0
-    ),
-    !,
-    I1 is I+1,
-    instrumented_places(Arguments0, I1, Places, Cut, In, Arguments).
+counted_argument(In, Goal, Goal) :-
+    body_goals(ports, Goal, Goals),
+    length(Goals, Count),
+    count_goals(Count, In, _).
 
-instrumented_argument(Goal, _, In, Goal) :-
-    holds_unknown_goal(Goal),           % which may be a cut, or a condition, when the argument is called
+instrumented_argument(_, In, Goal, Goal) :-
+    holds_unknown_goal(Goal),           % which may be a cut, or a condition, when it is called
     !,
-    count_goals(Goal, In).
-instrumented_argument(Goal0, Cut, In, Goal) :-
-    after_body(After),                  % then what runs it takes its solution, or asks for the next one
-    cuts(Goal0, Cuts),
-    instrumented(Goal0, inner, Cut-Cuts, After, In, Body),
+    counted_argument(In, Goal, Goal).
+instrumented_argument(Weight, In, Goal0, Goal) :-
+    instrumented(Goal0, inner, Weight, In, Body),
     (   Body \== Goal0,
         is_separable(Goal0)
     ->  separate('$pm_argument_', Goal0, Body, In, Goal)
@@ -319,28 +279,15 @@ is_separable(Goal) :-
     length(Variables, Length),
     Length =< Most.
 
-%   Goals are numbered whether or not they are instrumented.
+%   count_goals(+Count, +In, -N) is det
+%
+%   Goals are numbered whether or not they are instrumented. N is the number of the last one of so
+%   many more.
 
-count_goal(in(_, _, Sites), N) :-
+count_goals(Count, in(_, _, Sites), N) :-
     arg(5, Sites, N0),
-    N is N0+1,
+    N is N0+Count,
     nb_setarg(5, Sites, N).
-
-count_goals(Goal, In) :-
-    nonvar(Goal),
-    control(Goal),
-    !,
-    forall(arg(_, Goal, Part), count_goals(Part, In)).
-count_goals(Goal, In) :-
-    count_goal(In, _),
-    count_arguments(Goal, In).
-
-count_arguments(Goal, In) :-
-    (   runs_arguments(Goal, Places)
-    ->  forall(( '$member'(Place, Places), arg(Place, Goal, Argument) ),
-               count_goals(Argument, In))
-    ;   true
-    ).
 
 callee(Goal0, in(M0, Callee, _), Id, How) :-
     plain(Goal0, M0, Goal, M),
@@ -373,15 +320,19 @@ site(In, N, After, Callee, Site) :-
     ),
     portmortem:'$site'(Callee, Caller, Clause, N, File, Line, ThenFails, Site).
 
-with_ports(_, Goal, condition, _, _, _, _, Goal) :-
-    \+ is_separable(Goal),             % see boxed/7: without ports, its wrapper records it
+%   with_ports(+How, +Goal0, +At, +In, +Call, -Goal) is det
+%
+%   Call is call(Id, Site).
+
+with_ports(_, Goal, at(condition, _, _), _, _, Goal) :-
+    \+ is_separable(Goal),             % see boxed/6: without ports, its wrapper records it
     !.
-with_ports(wrapper, Goal, Place, _, _, Id, Site, (Mark, Goal)) :-
+with_ports(wrapper, Goal, at(Place, _, _), _, Call, (Mark, Goal)) :-
     (   Place == last
-    ->  port(mark_last, Id, Site, Mark)
-    ;   port(mark, Id, Site, Mark)      % the last goal of an argument is no last call either
+    ->  port(mark_last, Call, Mark)
+    ;   port(mark, Call, Mark)          % the last goal of an argument is no last call either
     ).
-with_ports(copy(Home, CopyName), Goal0, Place, Cut, In, Id, Site, Goal) :-
+with_ports(copy(Home, CopyName), Goal0, At, In, Call, Goal) :-
     In = in(M, _, _),
     plain(Goal0, M, Plain, _),
     name_arguments(Plain, _, Arguments),
@@ -390,10 +341,10 @@ with_ports(copy(Home, CopyName), Goal0, Place, Cut, In, Id, Site, Goal) :-
     ->  Copy = Copy0
     ;   Copy = Home:Copy0
     ),
-    boxed(Place, Cut, Copy, ports(call, last), In, Id, Site, Goal).
-with_ports(inside, Goal0, Place, Cut, In, Id, Site, Goal) :-
-    boxed(Place, Cut, Goal0, ports(call_wrapper, last_wrapper), In, Id, Site, Goal).
-with_ports(itself, Goal0, Place0, Cut, In, Id, Site, Goal) :-
+    boxed(At, Copy, ports(call, last), In, Call, Goal).
+with_ports(inside, Goal0, At, In, Call, Goal) :-
+    boxed(At, Goal0, ports(call_wrapper, last_wrapper), In, Call, Goal).
+with_ports(itself, Goal0, at(Place0, Cut, After), In, Call, Goal) :-
     In = in(M, _, _),
     plain(Goal0, M, Plain, _),
     name_arity(Plain, Name, _),
@@ -401,24 +352,21 @@ with_ports(itself, Goal0, Place0, Cut, In, Id, Site, Goal) :-
     ->  inner(Place0, Place)
     ;   Place = Place0
     ),
-    boxed(Place, Cut, Goal0, ports(call, last), In, Id, Site, Goal).
+    boxed(at(Place, Cut, After), Goal0, ports(call, last), In, Call, Goal).
 
 %   In the condition of a soft cut the goal becomes a predicate of its own. A soft cut around it
-%   would crash the engine (9.0.4) when the condition
-%   is entered again, and a local cut goes back to the choicepoint that the outer soft cut has taken
-%   away.
+%   would crash the engine (9.0.4) when the condition is entered again, and a local cut goes back to
+%   the choicepoint that the outer soft cut has taken away.
 
-boxed(condition, Cut, Goal0, ports(CallPort, _), In, Id, Site, Goal) :-
-    !,
-    port(CallPort, Id, Site, Call),
-    exits(Cut, Exit),
-    separate('$pm_goal_', Goal0, ( Call, ( Goal0, Exit ; '$pm_fail' ) ), In, Goal).
-boxed(Place, Cut, Goal0, ports(CallPort, LastPort), _, Id, Site, Goal) :-
-    port(CallPort, Id, Site, Call),
-    exits(Cut, Exit),
-    Boxed = ( ( Call, ( Goal0, Exit ; '$pm_fail' ) ) *-> true ),
-    (   Place == last
-    ->  port(LastPort, Id, Site, Last),
+boxed(at(Place, Weight-_, _), Goal0, ports(CallPort, LastPort), In, Call, Goal) :-
+    port(CallPort, Call, Port),
+    exits(Weight, Exit),
+    Ported = ( Port, ( Goal0, Exit ; '$pm_fail' ) ),
+    Boxed = ( Ported *-> true ),
+    (   Place == condition
+    ->  separate('$pm_goal_', Goal0, Ported, In, Goal)
+    ;   Place == last
+    ->  port(LastPort, Call, Last),
         Goal = ( Last -> Goal0 ; Boxed )
     ;   Goal = Boxed
     ).
@@ -426,7 +374,7 @@ boxed(Place, Cut, Goal0, ports(CallPort, LastPort), _, Id, Site, Goal) :-
 exits(heavy, ( '$pm_exit', ! ; '$pm_exit_nondet' )).
 exits(light, ( '$pm_exit_light', ! ; true ; '$pm_redo' )).
 
-port(Kind, Id, Site, Port) :-
+port(Kind, call(Id, Site), Port) :-
     portmortem:'$goal_port'(Kind, Id, Site, Port).
 
                  /*******************************

@@ -20,7 +20,8 @@ another one.
 :- set_module(class(library)).
 :- use_module(portmortem_terms).
 :- use_module(portmortem_engine, [exit/3]).
-:- use_module(portmortem_lines, [holds_unknown_goal/1]).
+:- use_module(portmortem_walk).
+:- use_module(portmortem_meta, [runs_arguments/3]).
 :- use_module(portmortem_selection, [is_recorded/2]).
 
 %!  can_be_counted(+Clauses) is semidet.
@@ -73,20 +74,11 @@ counted_copy(M, CopyName, Id, Clauses, Set) :-
 
 compiled((Head0 :- Body0), Head, Moved, Body) :-
     name_arguments(Head0, Name, Arguments0),
-    move(Body0, Arguments0, Arguments, Moved, Body),
+    first_goals(moves, Body0, Arguments0, Arguments, Goals, Body),
+    conjunction(Goals, Moved),
     name_arguments(Head, Name, Arguments).
 
-move((Goal, Body0), Arguments0, Arguments, (Goal, Moved), Body) :-
-    moves(Goal, Arguments0, Arguments1),
-    !,
-    move(Body0, Arguments1, Arguments, Moved, Body).
-move(Goal, Arguments0, Arguments, Goal, true) :-
-    moves(Goal, Arguments0, Arguments),
-    !.
-move(Body, Arguments, Arguments, true, Body).
-
 moves(Goal, Arguments0, Arguments) :-
-    nonvar(Goal),
     Goal = (Variable = Term),
     var(Variable),
     nonvar(Term),
@@ -138,58 +130,46 @@ counted_body(Head, Id, Set, CopyName, Exits, Body) :-
                  *******************************/
 
 %   count_body(+Body, +Clause, -Counted): Clause is clause(Module, Set, N, Serial, Text); Serial is
-%   `local`
-%   where a cut is not the clause's, and `argument` where the goal is an argument of another.
+%   `local` where a cut is not the clause's, and `argument` where the goal is an argument of
+%   another.
 
-count_body(Goal, Clause, Counted) :-
+count_body(Body, Clause, Counted) :-
+    map_body(parts_of, count_part, Body, Clause, Counted).
+
+%   The engine keeps a choicepoint while it proves a condition.
+
+parts_of((_,_), Clause, [Clause,Clause]).
+parts_of((_;_), Clause, [Clause,Clause]).
+parts_of((_->_), Clause, [Condition,Clause]) :-
+    condition(Clause, Condition).
+parts_of((_*->_), Clause, [Condition,Clause]) :-
+    condition(Clause, Condition).
+parts_of(\+_, Clause, [Condition]) :-
+    condition(Clause, Condition).
+
+condition(clause(M, Set, N, Serial, Text), before(Run, clause(M, Set, N, Inner, Text))) :-
+    Run = '$pm_run'(Number),
+    portmortem:'$goal'(Set, N, [condition-1], Number),
+    (   var(Serial)
+    ->  Inner = local
+    ;   Inner = Serial
+    ).
+
+count_part(Goal, Clause, Counted) :-
     var(Goal),
     !,
     count_goal(call(Goal), Goal, Clause, Counted).
-count_body((A,B), Clause, (CA,CB)) :-
-    !,
-    count_body(A, Clause, CA),
-    count_body(B, Clause, CB).
-count_body((A;B), Clause, (CA;CB)) :-
-    !,
-    count_body(A, Clause, CA),
-    count_body(B, Clause, CB).
-count_body((If->Then), Clause, (CIf->CThen)) :-
-    !,
-    count_condition(If, Clause, CIf),
-    count_body(Then, Clause, CThen).
-count_body((If*->Then), Clause, (CIf*->CThen)) :-
-    !,
-    count_condition(If, Clause, CIf),
-    count_body(Then, Clause, CThen).
-count_body(\+Goal, Clause, \+Counted) :-
-    !,
-    count_condition(Goal, Clause, Counted).
-count_body(!, Clause, Counted) :-
+count_part(!, Clause, Counted) :-
     !,
     arg(4, Clause, Serial),
     (   var(Serial)
     ->  Counted = ( !, '$pm_commit'(Serial) )
     ;   Counted = !
     ).
-count_body(true, _, true) :-
+count_part(true, _, true) :-
     !.
-count_body(Goal, Clause, Counted) :-
+count_part(Goal, Clause, Counted) :-
     count_goal(Goal, Goal, Clause, Counted).
-
-%   The engine keeps a choicepoint while it proves a condition.
-
-count_condition(Goal, Clause, (Run,Counted)) :-
-    Clause = clause(_, Set, N, _, _),
-    portmortem:'$goal'(Set, N, [condition-1], Number),
-    Run = '$pm_run'(Number),
-    local(Clause, Inner),
-    count_body(Goal, Inner, Counted).
-
-local(clause(M, Set, N, Serial, Text), clause(M, Set, N, Inner, Text)) :-
-    (   var(Serial)
-    ->  Inner = local
-    ;   Inner = Serial
-    ).
 
 %   count_goal(+Goal, +Written, +Clause, -Counted): Goal as it is to be understood, and as it is
 %   written.
@@ -243,19 +223,6 @@ count_goal(Goal0, Written0, Clause, Counted) :-
     ->  conjunction([Run, Built, Evaluated, Before, Inner, After], Atomic),
         Counted = sig_atomic(Atomic)
     ;   conjunction([Run, Built, Evaluated, Before, Written, After], Counted)
-    ).
-
-%   Of goals that may be variables, without those that are `true`.
-
-conjunction([Goal], Goal) :-
-    !.
-conjunction([Goal|Goals], Conjunction) :-
-    conjunction(Goals, Conjunction1),
-    (   Goal == true
-    ->  Conjunction = Conjunction1
-    ;   Conjunction1 == true
-    ->  Conjunction = Goal
-    ;   Conjunction = (Goal,Conjunction1)
     ).
 
 %   external(+Module, +Goal, -Name): the goal is no call of a recorded predicate, but of a built-in
@@ -352,8 +319,7 @@ silent(nl).
 expressions(Goal, clause(_, Set, N, _, _), Counted) :-
     (   evaluates(Goal, Expressions)
     ->  findall_expressions(Expressions, Set, N, Goals),
-        '$append'(Goals, [true], All),
-        conjunction(All, Counted)
+        conjunction(Goals, Counted)
     ;   Counted = true
     ).
 
@@ -429,28 +395,13 @@ is_increment(Goal, clause(_, _, _, _, (Head :- Body))) :-
     Expression = Variable+Number,
     var(Variable),
     integer(Number),
-    leaves(Body, Leaves, []),
-    '$append'(Earlier, [Same|_], Leaves),
+    body_goals(own, Body, Goals),
+    '$append'(Earlier, [Same|_], Goals),
     same_term(Same, Goal),
     !,
     term_variables(v(Head, Variable, Earlier), Known),
     \+ ( '$member'(Other, Known),
          Other == Sum ).
-
-%   The goals of a body in the order of the text.
-
-leaves(Goal, [Goal|Leaves], Leaves) :-
-    var(Goal),
-    !.
-leaves(Control, Leaves0, Leaves) :-
-    ( Control = (A,B) ; Control = (A;B) ; Control = (A->B) ; Control = (A*->B) ),
-    !,
-    leaves(A, Leaves0, Leaves1),
-    leaves(B, Leaves1, Leaves).
-leaves(\+A, Leaves0, Leaves) :-
-    !,
-    leaves(A, Leaves0, Leaves).
-leaves(Goal, [Goal|Leaves], Leaves).
 
 %   Cells of the compound terms in Term, arity + 1 each.
 
@@ -478,50 +429,17 @@ cells([Term|Terms], Cells0, Cells) :-
 
 count_arguments(Goal, Written0, Clause, Written) :-
     (   Written0 == Goal,
-        calls(Goal, Parts)
-    ->  name_arity(Goal, Name, Arity),
-        name_arity(Written, Name, Arity),
-        Clause = clause(M, Set, N, _, Text),
-        Inner = clause(M, Set, N, argument, Text),
-        count_parts(1, Arity, Parts, Goal, Inner, Written)
+        runs_arguments(Goal, Specs, _)
+    ->  Clause = clause(M, Set, N, _, Text),
+        map_arguments(Specs, count_argument(clause(M, Set, N, argument, Text)), Goal, Written)
     ;   Written = Written0
     ).
 
-calls(findall(_,_,_), [2]).
-calls(findall(_,_,_,_), [2]).
-calls(forall(_,_), [1,2]).
-calls(once(_), [1]).
-calls(ignore(_), [1]).
-calls(call(_), [1]).
-calls(catch(_,_,_), [1,3]).
-calls(sig_atomic(_), [1]).
-calls(aggregate_all(_,_,_), [2]).
-calls(bagof(_,_,_), [2]).
-calls(setof(_,_,_), [2]).
-calls(cost_center(_,_), [2]).
-
-count_parts(At, Arity, _, _, _, _) :-
-    At > Arity,
+count_argument(_, Goal, Goal) :-
+    ( holds_unknown_goal(Goal) ; \+ callable(Goal) ),
     !.
-count_parts(At, Arity, Parts, Goal, Clause, Written) :-
-    arg(At, Goal, Part0),
-    (   '$member'(At, Parts),
-        \+ holds_unknown_goal(Part0),
-        callable(Part0)
-    ->  count_part(Part0, Clause, Part)
-    ;   Part = Part0
-    ),
-    arg(At, Written, Part),
-    At1 is At+1,
-    count_parts(At1, Arity, Parts, Goal, Clause, Written).
-
-count_part(V^Goal0, Clause, V^Goal) :-
-    callable(Goal0),
+count_argument(Clause, V^Goal0, V^Goal) :-
     !,
-    count_part(Goal0, Clause, Goal).
-count_part(Goal0, _, Goal) :-
-    Goal0 = _^_,
-    !,
-    Goal = Goal0.
-count_part(Goal0, Clause, Goal) :-
+    count_argument(Clause, Goal0, Goal).
+count_argument(Clause, Goal0, Goal) :-
     count_body(Goal0, Clause, Goal).

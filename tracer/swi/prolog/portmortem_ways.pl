@@ -15,7 +15,7 @@
 :- use_module(portmortem_names, [copy_name/3, counted_name/3]).
 :- use_module(portmortem_disguise).
 :- use_module(portmortem_symbolic).
-:- use_module(portmortem_lines, [control/1]).
+:- use_module(portmortem_walk, [control/1, body_goals/3]).
 
 %!  how(+Module, +Head, +When, +Id, -How, -Copy) is det.
 %
@@ -64,33 +64,24 @@ may_be_copied(M:Head) :-
     '$get_predicate_attribute'(M:Head, number_of_clauses, Count),
     Count < 10000,
     \+ ( clause(M:Head, Body),
+         Body \== true,
          uncopyable(Body) ).
 
-uncopyable(Body) :- var(Body), !, fail.
-uncopyable(_:_) :- !.
-uncopyable(Body) :-
-    compound(Body),
-    !,
-    (   name_arity(Body, Name, _),
-        looks_at_frames(Name)
-    ->  true
-    ;   arg(_, Body, Part),
-        nonvar(Part),
-        uncopyable_goal(Part)
-    ->  true
-    ).
-uncopyable(Body) :- looks_at_frames(Body).
+%   Arguments of the only goal may be goals, too.
 
-uncopyable_goal(Goal) :-
+uncopyable(_:_) :-
+    !.
+uncopyable(Body) :-
+    (   Part = Body
+    ;   compound(Body),
+        \+ control(Body),
+        arg(_, Body, Part)
+    ),
+    body_goals(ports, Part, Goals),
+    '$member'(goal(Goal, _, _, _, _), Goals),
     callable(Goal),
     name_arity(Goal, Name, _),
     looks_at_frames(Name),
-    !.
-uncopyable_goal(Goal) :-
-    control(Goal),
-    arg(_, Goal, Part),
-    nonvar(Part),
-    uncopyable_goal(Part),
     !.
 
 looks_at_frames($).

@@ -16,7 +16,6 @@
 :- use_module(portmortem_engine).
 :- use_module(portmortem_registry).
 :- use_module(portmortem_disguise).
-:- use_module(portmortem_lines, [nth_arguments/3]).
 :- use_module(portmortem_symbolic).
 
 %!  wrap(+How, +Module, +Head, +Copy, +Id) is det.
@@ -154,6 +153,11 @@ qualified_arguments(P, Arguments) :-
     findall(I, ( arg(I, Spec, Kind), is_qualified(Kind) ), Places),
     nth_arguments(Places, Head, Arguments).
 qualified_arguments(_, []).
+
+nth_arguments([], _, []).
+nth_arguments([Place|Places], Term, [Argument|Arguments]) :-
+    arg(Place, Term, Argument),
+    nth_arguments(Places, Term, Arguments).
 
 is_qualified(Kind) :- integer(Kind), !.
 is_qualified(:).
