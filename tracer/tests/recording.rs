@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use portmortem_tracer::format::{
-    BlockKind, Clause, Dialect, Event, Header, Outcome, Predicate, Record, Site, StreamKind,
+    BlockKind, Clause, Dialect, Event, Header, Outcome, Predicate, Record, Roles, Site, StreamKind,
 };
 use portmortem_tracer::{Keep, NO_ID, Options, RecordError, Recorder, Stream};
 use proptest::prelude::*;
@@ -169,6 +169,7 @@ fn every_port_comes_back() {
             arity,
             file,
             line,
+            roles: Roles::default(),
         })
     };
     assert_eq!(
