@@ -9,6 +9,7 @@
 #include <time.h>
 
 #define ROUNDS 200
+#define FLUSHES 5
 
 static pm_recorder *recorder;
 static pm_stream *stream;
@@ -53,10 +54,11 @@ int main(int argc, char **argv) {
   }
   uint32_t start = written("main", 0, 1);
   uint32_t round = written("round", 1, 4);
-  uint32_t item = written("item", 1, 9);
-  uint32_t value = written("value", 2, 11);
+  uint32_t item = written("item", 1, 10);
+  uint32_t value = written("value", 2, 12);
   uint32_t gather = declared("toy", "gather", 2, PM_COLLECTOR | PM_BUILT_IN);
   uint32_t gate = declared("toy", "gate", 1, PM_WAITS_FOR_MUTEX | PM_BUILT_IN);
+  uint32_t flush = declared("toy", "flush", 0, PM_FLUSHES | PM_BUILT_IN);
   uint32_t sweep = declared("toy", "sweep", 0, PM_COLLECTION);
   uint32_t idle = declared("toy", "idle", 0, PM_WAITING);
   declared("toy", "ready", 0, PM_PREEMPTED);
@@ -65,13 +67,14 @@ int main(int argc, char **argv) {
   uint32_t begins = pm_site(recorder, round, start, 1, 3, NULL, 3);
   uint32_t values = pm_site(recorder, value, round, 2, 1, NULL, 6);
   uint32_t gates = pm_site(recorder, gate, round, 2, 2, NULL, 7);
-  uint32_t again = pm_site(recorder, round, round, 2, 3, NULL, 8);
+  uint32_t flushes = pm_site(recorder, flush, round, 2, 3, NULL, 8);
+  uint32_t again = pm_site(recorder, round, round, 2, 4, NULL, 9);
   uint32_t main_1 = pm_clause(recorder, start, 1, NULL, 1);
   uint32_t round_1 = pm_clause(recorder, round, 1, NULL, 4);
   uint32_t round_2 = pm_clause(recorder, round, 2, NULL, 5);
-  uint32_t item_1 = pm_clause(recorder, item, 1, NULL, 9);
-  uint32_t item_2 = pm_clause(recorder, item, 2, NULL, 10);
-  uint32_t value_1 = pm_clause(recorder, value, 1, NULL, 11);
+  uint32_t item_1 = pm_clause(recorder, item, 1, NULL, 10);
+  uint32_t item_2 = pm_clause(recorder, item, 2, NULL, 11);
+  uint32_t value_1 = pm_clause(recorder, value, 1, NULL, 12);
   pm_keeps_arguments(recorder, value);
   uint32_t center = pm_cost_center(recorder, "values");
   pm_in_cost_center(recorder, value, center);
@@ -99,6 +102,11 @@ int main(int argc, char **argv) {
     pm_call(stream, gates);
     aside(idle, 50000, 0);
     pm_exit_det(stream);
+    for (int j = 0; j < FLUSHES; j++) {
+      pm_call(stream, flushes);
+      work(2000);
+      pm_exit_det(stream);
+    }
     pm_tail(stream, again);
   }
   pm_in_clause(stream, round_1);

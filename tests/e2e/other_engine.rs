@@ -14,6 +14,7 @@ round(0).
 round(N) :-
     value(3, _),
     gate(table),
+    flush,
     M is N-1, round(M).
 item(1).
 item(2).
@@ -79,6 +80,7 @@ fn figures_are_there() {
             "item/1",
             "main/0",
             "round/1",
+            "toy:flush/0",
             "toy:gate/1",
             "toy:gather/2",
             "value/2"
@@ -104,7 +106,9 @@ fn figures_are_there() {
     sandbox
         .portmortem(["report", "t.pmt"])
         .succeeds()
-        .shows("toy:sweep/0");
+        .shows("left out (--all shows it): waiting ")
+        .shows("collections and stack shifts ")
+        .shows("200 calls, 2 distinct arguments; the most repeated 100 times");
 }
 
 /// A redo out of a predicate that collects throws away nothing that is missed.
@@ -144,7 +148,10 @@ fn advice_asks_for_roles_and_arguments() {
     );
     assert!(says("waiting").ends_with(" 7"), "{all:#?}");
     assert!(says("repeated-calls").contains("value/2"), "{all:#?}");
+    assert!(says("flushes").ends_with(" 8"), "{all:#?}");
     // What nothing says is not guessed.
     let bare = findings(&recorded(&["bare"]));
-    assert_eq!(of(&bare, "waiting"), None, "{bare:#?}");
+    for cause in ["waiting", "flushes"] {
+        assert_eq!(of(&bare, cause), None, "{bare:#?}");
+    }
 }

@@ -116,6 +116,41 @@
 #define PM_BUILT_IN 4096
 
 /**
+ * The predicate hands to the system what was written so far.
+ */
+#define PM_FLUSHES 8192
+
+/**
+ * The predicate writes to a stream.
+ */
+#define PM_WRITES 16384
+
+/**
+ * The predicate reads a whole file.
+ */
+#define PM_READS_FILE 32768
+
+/**
+ * The predicate makes a term of a text.
+ */
+#define PM_READS_TEXT 65536
+
+/**
+ * The predicate sorts a whole list.
+ */
+#define PM_SORTS 131072
+
+/**
+ * The predicate goes over a whole list.
+ */
+#define PM_WALKS 262144
+
+/**
+ * The predicate sorts a list, and calls a goal for each comparison.
+ */
+#define PM_SORTS_BY_GOAL 524288
+
+/**
  * A recording.
  */
 typedef struct pm_recorder pm_recorder;

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use portmortem_tracer::format::{
-    BlockKind, Clause, Dialect, Event, Header, Outcome, Predicate, Record, Roles, Site, StreamKind,
+    BlockKind, Clause, Dialect, Event, Header, Outcome, Predicate, Record, Site, StreamKind,
 };
 use portmortem_tracer::{Keep, NO_ID, Options, RecordError, Recorder, Stream};
 use proptest::prelude::*;
@@ -161,15 +161,14 @@ fn every_port_comes_back() {
     assert_eq!(trace.header.engine, "test engine 1.0");
     assert_eq!(trace.notes(), ["a note"]);
     let predicate = |id, module: &str, name: &str, arity, file, line| {
-        let (module, name) = (module.to_owned(), name.to_owned());
         Record::Predicate(Predicate {
             id,
-            module,
-            name,
+            module: module.to_owned(),
+            name: name.to_owned(),
             arity,
             file,
             line,
-            roles: Roles::default(),
+            ..Predicate::default()
         })
     };
     assert_eq!(

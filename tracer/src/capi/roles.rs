@@ -29,6 +29,20 @@ pub const PM_WAITS_FOR_INPUT: u32 = 1024;
 pub const PM_WAITS_FOR_TIME: u32 = 2048;
 /// The predicate is a part of the engine itself: neither of the program nor of a library.
 pub const PM_BUILT_IN: u32 = 4096;
+/// The predicate hands to the system what was written so far.
+pub const PM_FLUSHES: u32 = 8192;
+/// The predicate writes to a stream.
+pub const PM_WRITES: u32 = 16384;
+/// The predicate reads a whole file.
+pub const PM_READS_FILE: u32 = 32768;
+/// The predicate makes a term of a text.
+pub const PM_READS_TEXT: u32 = 65536;
+/// The predicate sorts a whole list.
+pub const PM_SORTS: u32 = 131072;
+/// The predicate goes over a whole list.
+pub const PM_WALKS: u32 = 262144;
+/// The predicate sorts a list, and calls a goal for each comparison.
+pub const PM_SORTS_BY_GOAL: u32 = 524288;
 
 const _: () = {
     assert!(PM_COLLECTION == Roles::of(&[Role::Collection]).bits());
@@ -44,4 +58,11 @@ const _: () = {
     assert!(PM_WAITS_FOR_INPUT == Roles::of(&[Role::WaitsForInput]).bits());
     assert!(PM_WAITS_FOR_TIME == Roles::of(&[Role::WaitsForTime]).bits());
     assert!(PM_BUILT_IN == Roles::of(&[Role::BuiltIn]).bits());
+    assert!(PM_FLUSHES == Roles::of(&[Role::Flushes]).bits());
+    assert!(PM_WRITES == Roles::of(&[Role::Writes]).bits());
+    assert!(PM_READS_FILE == Roles::of(&[Role::ReadsFile]).bits());
+    assert!(PM_READS_TEXT == Roles::of(&[Role::ReadsText]).bits());
+    assert!(PM_SORTS == Roles::of(&[Role::Sorts]).bits());
+    assert!(PM_WALKS == Roles::of(&[Role::Walks]).bits());
+    assert!(PM_SORTS_BY_GOAL == Roles::of(&[Role::SortsByGoal]).bits());
 };

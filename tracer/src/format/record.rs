@@ -285,7 +285,7 @@ pub struct Fit {
 pub const COST_UNIT: u64 = 1024;
 
 /// A predicate, known from here on by its id.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Predicate {
     /// Predicate id, from 0.
     pub id: u32,

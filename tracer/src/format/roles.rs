@@ -34,6 +34,20 @@ pub enum Role {
     WaitsForTime,
     /// The predicate is a part of the engine itself: neither of the program nor of a library.
     BuiltIn,
+    /// The predicate hands to the system what was written so far.
+    Flushes,
+    /// The predicate writes to a stream.
+    Writes,
+    /// The predicate reads a whole file.
+    ReadsFile,
+    /// The predicate makes a term of a text.
+    ReadsText,
+    /// The predicate sorts a whole list.
+    Sorts,
+    /// The predicate goes over a whole list.
+    Walks,
+    /// The predicate sorts a list, and calls a goal for each comparison.
+    SortsByGoal,
 }
 
 /// The roles of a predicate: a set of bits. Bits that stand for no [`Role`] are of no meaning.

@@ -57,6 +57,70 @@ const COLLECTORS: [(&str, RangeInclusive<u32>); 8] = [
 ];
 const COLLECTOR_MODULES: [&str; 4] = ["system", "$apply", "$bags", "aggregate"];
 
+/// What built-in and library predicates do, by name; with a star, by how their names begin.
+const OF_LIBRARIES: [(Role, &[&str]); 7] = [
+    (Role::Flushes, &["flush_output", "ttyflush"]),
+    (
+        Role::Writes,
+        &["format*", "nl*", "print*", "put_*", "tab*", "write*"],
+    ),
+    (
+        Role::ReadsFile,
+        &[
+            "consult*",
+            "csv_read_file*",
+            "load_files*",
+            "load_html*",
+            "load_structure*",
+            "load_xml*",
+            "read_file_to_*",
+            "see*",
+        ],
+    ),
+    (
+        Role::ReadsText,
+        &[
+            "atom_json_*",
+            "atom_to_term*",
+            "read_term_from_atom*",
+            "sformat*",
+            "term_string*",
+            "term_to_atom*",
+            "text_to_term*",
+        ],
+    ),
+    (
+        Role::Sorts,
+        &[
+            "keysort",
+            "list_to_assoc",
+            "list_to_ord_set",
+            "list_to_set",
+            "msort",
+            "predsort",
+            "sort",
+        ],
+    ),
+    (
+        Role::Walks,
+        &[
+            "last",
+            "length",
+            "max_list",
+            "max_member",
+            "min_list",
+            "min_member",
+            "nth0",
+            "nth1",
+            "reverse",
+            "subtract",
+            "sum_list",
+            "sumlist",
+        ],
+    ),
+    (Role::SortsByGoal, &["predsort"]),
+];
+
 /// The roles of a predicate of SWI-Prolog or of the recorder for it; none of most.
 #[must_use]
 pub fn swi_prolog_roles(module: &str, name: &str, arity: u32) -> Roles {
@@ -65,7 +129,14 @@ pub fn swi_prolog_roles(module: &str, name: &str, arity: u32) -> Roles {
         .or_else(|| collector(module, name, arity))
         .or_else(|| waiter(module, name));
     let built_in = is_built_in(module).then_some(Role::BuiltIn);
+    let is_name = |known: &&str| match known.strip_suffix('*') {
+        Some(begin) => name.starts_with(begin),
+        None => name == *known,
+    };
+    let of_libraries = OF_LIBRARIES.iter();
+    let of_library = of_libraries.filter(|(_, names)| names.iter().any(is_name));
     let roles = [role, built_in].into_iter().flatten();
+    let roles = roles.chain(of_library.map(|&(role, _)| role));
     roles.fold(Roles::default(), Roles::with)
 }
 

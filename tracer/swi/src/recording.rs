@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock};
 
 use portmortem_tracer::format::{
-    ENGINE_HOME, ENGINE_WORK, Outcome, engine_work_module, swi_prolog_roles,
+    ENGINE_HOME, ENGINE_WORK, Outcome, Role, Roles, engine_work_module, swi_prolog_roles,
 };
 use portmortem_tracer::locks::{self, Locked};
 use portmortem_tracer::pattern::PredicatePattern;
@@ -65,7 +65,8 @@ impl Recording {
         own.map_or_else(|| path.to_owned(), |own| format!("{ENGINE_HOME}{own}"))
     }
 
-    /// Names a predicate in the trace, with what it is to the engine ([`Recorder::predicate`]).
+    /// Names a predicate in the trace, with what it is to the engine ([`Recorder::predicate`]):
+    /// one that a file of the program defines has no roles, whatever its name is.
     pub(crate) fn predicate(
         &self,
         module: &str,
@@ -74,7 +75,12 @@ impl Recording {
         file: Option<&str>,
         line: u32,
     ) -> u32 {
-        let roles = swi_prolog_roles(module, name, arity);
+        let known = swi_prolog_roles(module, name, arity);
+        let is_outside = file.is_some_and(|file| !file.starts_with(ENGINE_HOME));
+        let roles = match is_outside && !known.has(Role::BuiltIn) {
+            true => Roles::default(),
+            false => known,
+        };
         let recorder = &self.recorder;
         recorder.predicate_with_roles(module, name, arity, file, line, roles)
     }

@@ -361,12 +361,11 @@ fn large_numbers_allocate_nothing() {
         },
         Record::Predicate(Predicate {
             id: u32::MAX,
-            module: String::new(),
-            name: String::new(),
             arity: u32::MAX,
             file: Some(u32::MAX - 1),
             line: u32::MAX,
             roles: Roles::from_bits(u32::MAX),
+            ..Predicate::default()
         }),
         Record::StreamBegin(begin),
         Record::StreamEnd {
@@ -501,9 +500,7 @@ fn predicates(count: u32) -> Vec<u8> {
             module: "user".to_owned(),
             name: format!("p{id}"),
             arity: u32::MAX,
-            file: None,
-            line: 0,
-            roles: Roles::default(),
+            ..Predicate::default()
         };
         encode_record(&Record::Predicate(predicate), &mut records).unwrap();
     }
