@@ -46,8 +46,8 @@ pub use record::{
 };
 pub use roles::{Role, Roles};
 pub use swi_prolog::{
-    AUTOLOAD, ENGINE_WORK, FILL_TABLE, INSTRUMENT, PREEMPTED, RECORDER, WAITING,
-    engine_work_module, swi_prolog_roles,
+    AUTOLOAD, ENGINE_WORK, FILL_TABLE, INSTRUMENT, PREEMPTED, WAITING, engine_work_module,
+    swi_prolog_roles,
 };
 pub use varint::{VarintError, read as read_varint, write as write_varint};
 pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_record};

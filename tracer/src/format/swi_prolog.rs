@@ -16,11 +16,8 @@ pub const ENGINE_WORK: [&str; 6] = [
     INSTRUMENT,
 ];
 
-/// The predicate of [`Role::SetUp`]: it is of the module [`RECORDER`].
+/// The predicate of [`Role::SetUp`]: it is of the recorder's own module.
 pub const INSTRUMENT: &str = "instrument";
-
-/// The recorder's own module.
-pub const RECORDER: &str = "portmortem";
 
 /// The predicate of [`Role::Loading`].
 pub const AUTOLOAD: &str = "autoload";
@@ -38,7 +35,7 @@ pub const PREEMPTED: &str = "preempted";
 #[must_use]
 pub fn engine_work_module(name: &str) -> &'static str {
     if name == INSTRUMENT {
-        RECORDER
+        "portmortem"
     } else {
         "system"
     }
