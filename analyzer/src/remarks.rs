@@ -65,7 +65,7 @@ pub fn collections(analysis: &Analysis) -> Option<String> {
     let (mut ticks, mut collected, mut shifted) = (0_u64, 0_u64, 0_u64);
     for (info, figures) in memory {
         ticks = ticks.saturating_add(figures.self_ticks);
-        if info.declared.name == "garbage_collect" {
+        if info.is_collection() {
             collected = collected.saturating_add(figures.calls);
         } else {
             shifted = shifted.saturating_add(figures.calls);
@@ -374,7 +374,7 @@ pub fn defects(analysis: &Analysis, most: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use portmortem_tracer::format::{
-        COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, Record, StreamKind, WAITING,
+        COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, Record, Role, Roles, StreamKind,
     };
     use portmortem_tracer::{Options, Recorder};
 
@@ -392,7 +392,8 @@ mod tests {
             ..PortCosts::default()
         }));
         let main = recorder.predicate("user", "main", 0, None, 0);
-        let waiting = recorder.predicate("system", WAITING, 0, None, 0);
+        let roles = Roles::of(&[Role::Waiting]);
+        let waiting = recorder.predicate_with_roles("engine", "idle", 0, None, 0, roles);
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let begin = portmortem_tracer::clock::ticks();
         for (event, at) in [

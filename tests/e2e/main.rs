@@ -53,6 +53,7 @@ mod mistakes;
 mod names;
 mod noting;
 mod opium;
+mod other_engine;
 mod packing;
 mod port_counts;
 mod portable;

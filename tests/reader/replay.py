@@ -6,6 +6,8 @@ logical one: a last call adds a box to the frame of its caller.
 
 from collections import Counter, defaultdict
 
+from roles import BETWEEN_PORTS, COLLECTOR, LOADING
+
 ROOT = "<root>"
 UNKNOWN = None  # id of the predicate of boxes that are not known
 
@@ -41,35 +43,6 @@ class Frame:
         # Ticks of work, and of undone work, in the stream when the frame exited.
         self.work = 0
         self.undone = 0
-
-
-BETWEEN_PORTS = {
-    "system:garbage_collect/0",
-    "system:stack_shift/0",
-    "system:waiting/0",
-    "system:preempted/0",
-    "portmortem:instrument/0",
-    "system:fill_table/0",
-}
-LEFT_OUT = BETWEEN_PORTS | {"system:autoload/0"}
-COLLECTORS = {
-    f"{module}:{name}"
-    for module in ("system", "$apply", "$bags", "aggregate")
-    for name in (
-        "findall/3",
-        "findall/4",
-        "findnsols/4",
-        "findnsols/5",
-        "forall/2",
-        "foreach/2",
-        "bagof/3",
-        "setof/3",
-        "aggregate_all/3",
-        "aggregate_all/4",
-        "aggregate/3",
-        "aggregate/4",
-    )
-}
 
 
 class Figures:
@@ -149,23 +122,23 @@ class Replay:
 
     # why boxes are re-entered
 
-    def name(self, predicate):
+    def has(self, predicate, roles):
         found = self.trace.predicates.get(predicate)
-        return f"{found.module}:{found.name}/{found.arity}" if found else predicate
+        return bool(found and found.roles & roles)
 
     def is_left_out(self, chain):
-        return bool(chain) and self.name(chain[-1].predicate) in LEFT_OUT
+        return bool(chain) and self.has(chain[-1].predicate, BETWEEN_PORTS | LOADING)
 
     def collect(self):
         """A redo is next: whether what it throws away was collected."""
         if self.reason in (None, "drove"):
-            is_collector = self.name(self.caller()) in COLLECTORS
+            is_collector = self.has(self.caller(), COLLECTOR)
             self.reason = "collected" if self.reason == "drove" or is_collector else "undone"
 
     def note_reason(self, port, argument, outermost):
         if port == "redo":
             self.held = None
-        elif port == "call" and self.name(argument[0]) in BETWEEN_PORTS:
+        elif port == "call" and self.has(argument[0], BETWEEN_PORTS):
             reason, inside = self.held or (self.reason, 0)
             self.reason, self.held = None, (reason, inside + 1)
         elif port in ("call", "tail", "cut", "exception"):
@@ -174,7 +147,7 @@ class Replay:
             self.reason, self.held = "undone", None
         elif port in ("exit_det", "exit_nondet"):
             drives = outermost and outermost.site and outermost.site.then_fails
-            drives = drives and self.name(outermost.predicate) not in BETWEEN_PORTS
+            drives = drives and not self.has(outermost.predicate, BETWEEN_PORTS)
             self.reason = "drove" if drives else None
             held, self.held = self.held, None
             if held and port == "exit_det":

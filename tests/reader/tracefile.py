@@ -4,14 +4,15 @@ import struct
 import zlib
 from dataclasses import dataclass, field
 
+from roles import roles_by_name
 from zstandard import Damaged, unpacked
 
 FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 11
-PART_VERSION = 11
+NEWEST_VERSION = 13
+PART_VERSIONS = (11, 13)
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
 PACKED = 16
@@ -254,6 +255,7 @@ class Predicate:
     arity: int
     file: object
     line: int
+    roles: int
 
 
 @dataclass
@@ -312,7 +314,7 @@ class Trace:
         if blocks is None:
             blocks = blocks_by_walk(data, file_id)
         self._read_records(in_order(block for block in blocks if block.kind == RECORDS))
-        if version >= PART_VERSION and self.part is None:
+        if version in PART_VERSIONS and self.part is None:
             raise Malformed("it is not known which part of a trace it is")
         for block in in_order(block for block in blocks if block.kind == EVENTS):
             self._stream(block.stream).blocks.append(block)
@@ -345,7 +347,7 @@ class Trace:
         trial = lambda: (at.array(8, at.u64), at.u64(), at.u64(), at.u64(), at.u64())
         number, fields = at.variant(
             lambda: (at.u32(), at.string()),
-            lambda: (at.u32(), at.string(), at.string(), at.u32(), at.option(at.u32), at.u32()),
+            lambda: self._predicate(at),
             lambda: (at.u32(), at.variant(nothing, nothing), at.string(), at.variant(nothing, nothing), at.u64()),
             lambda: (at.u32(), at.u64(), at.u64()),
             lambda: (at.u32(), at.string()),
@@ -372,7 +374,7 @@ class Trace:
         if number == 0:
             self.files.setdefault(*fields)
         elif number == 1:
-            self.predicates.setdefault(fields[0], Predicate(*fields))
+            self.predicates.setdefault(fields.id, fields)
         elif number == 2:
             stream = self._stream(fields[0])
             if stream.begin is None:
@@ -388,6 +390,12 @@ class Trace:
             self.clauses.setdefault(fields.id, fields)
         elif number == 21:
             self.part = self.part or fields
+
+    def _predicate(self, at):
+        said = at.u32(), at.string(), at.string(), at.u32(), at.option(at.u32), at.u32()
+        _, module, name, arity, *_ = said
+        roles = roles_by_name(f"{module}:{name}/{arity}") if at.done() else at.u32()
+        return Predicate(*said, roles)
 
     def _set_clock(self, blocks):
         pairs = [(block.base_tick, block.base_ns) for block in blocks]

@@ -50,6 +50,107 @@
 #define PM_TOO_LARGE 1
 
 /**
+ * A role, for `pm_predicate_with_roles`: boxes of the predicate are garbage collections between
+ * two ports, a call and an exit as far apart as that took.
+ */
+#define PM_COLLECTION 1
+
+/**
+ * Boxes of the predicate are moves of the engine's stacks, in the same way.
+ */
+#define PM_STACK_SHIFT 2
+
+/**
+ * Boxes of the predicate are time between two ports in which the thread had no processor.
+ */
+#define PM_WAITING 4
+
+/**
+ * Boxes of the predicate are the part of that in which the thread could have run.
+ */
+#define PM_PREEMPTED 8
+
+/**
+ * Boxes of the predicate are the loading of a library on demand.
+ */
+#define PM_LOADING 16
+
+/**
+ * Boxes of the predicate are work of the recorder, and none of the program.
+ */
+#define PM_SET_UP 32
+
+/**
+ * Boxes of the predicate say that its caller begins to fill a table. They take no time.
+ */
+#define PM_TABLE_FILLING 64
+
+/**
+ * The predicate asks a goal for all solutions, and keeps what it needs of each.
+ */
+#define PM_COLLECTOR 128
+
+/**
+ * The predicate may wait for a mutex.
+ */
+#define PM_WAITS_FOR_MUTEX 256
+
+/**
+ * The predicate may wait for another thread: for a message, for its end.
+ */
+#define PM_WAITS_FOR_THREAD 512
+
+/**
+ * The predicate may wait for input.
+ */
+#define PM_WAITS_FOR_INPUT 1024
+
+/**
+ * The predicate waits until some time has passed.
+ */
+#define PM_WAITS_FOR_TIME 2048
+
+/**
+ * The predicate is a part of the engine itself: neither of the program nor of a library.
+ */
+#define PM_BUILT_IN 4096
+
+/**
+ * The predicate hands to the system what was written so far.
+ */
+#define PM_FLUSHES 8192
+
+/**
+ * The predicate writes to a stream.
+ */
+#define PM_WRITES 16384
+
+/**
+ * The predicate reads a whole file.
+ */
+#define PM_READS_FILE 32768
+
+/**
+ * The predicate makes a term of a text.
+ */
+#define PM_READS_TEXT 65536
+
+/**
+ * The predicate sorts a whole list.
+ */
+#define PM_SORTS 131072
+
+/**
+ * The predicate goes over a whole list.
+ */
+#define PM_WALKS 262144
+
+/**
+ * The predicate sorts a list, and calls a goal for each comparison.
+ */
+#define PM_SORTS_BY_GOAL 524288
+
+/**
  * A recording.
  */
 typedef struct pm_recorder pm_recorder;
@@ -126,6 +227,20 @@ uint32_t pm_predicate(const pm_recorder *recorder,
                       uint32_t arity,
                       const char *file,
                       uint32_t line);
+
+/**
+ * Makes a predicate known as `pm_predicate` does: `roles` is a sum of `PM_COLLECTION` and others.
+ *
+ * Requires:
+ * `recorder` is null or open; the other pointers are null or strings.
+ */
+uint32_t pm_predicate_with_roles(const pm_recorder *recorder,
+                                 const char *module,
+                                 const char *name,
+                                 uint32_t arity,
+                                 const char *file,
+                                 uint32_t line,
+                                 uint32_t roles);
 
 /**
  * Makes a goal of a clause known and gives its id, the same for the same goal: a call or a last call of

@@ -1,19 +1,22 @@
-//! The C interface. `include/portmortem.h` is generated from this file and `src/inline.h`.
+//! The C interface. `include/portmortem.h` is generated from this file, `capi/roles.rs` and
+//! `inline.h`.
 //!
 //! No function panics across the border, and each accepts null for what another one failed to give.
 
-use std::any::Any;
-use std::cell::RefCell;
-use std::ffi::{CStr, CString, c_char};
+mod guard;
+pub mod roles;
+
+use std::ffi::c_char;
 use std::mem::offset_of;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr::{self, NonNull};
+
+use guard::{guarded, set_error, text_of};
 
 use crate::clock;
 use crate::format::{
     Arguments, CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, Clause, Dialect, Event, Header,
-    Outcome, Site, StreamKind, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL,
+    Outcome, Roles, Site, StreamKind, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL,
     TAG_REDO, TAG_TAIL,
 };
 use crate::hot::Hot;
@@ -94,42 +97,6 @@ const _: () = {
     assert!(PM_NO_ID == NO_ID);
 };
 
-thread_local! {
-    static ERROR: RefCell<CString> = RefCell::default();
-}
-
-fn set_error(message: &str) {
-    let message = CString::new(message.replace('\0', "\u{fffd}")).unwrap_or_default();
-    // Without thread-local storage, at the very end of a thread, there is nobody to read it.
-    let _ = ERROR.try_with(|error| error.replace(message));
-}
-
-/// Runs `body`; a panic becomes `otherwise` and an error message.
-fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        set_error(&format!("internal error: {}", panic_text(&*panic)));
-        otherwise
-    })
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let owned = panic.downcast_ref::<String>().map(String::as_str);
-    owned
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("panic")
-}
-
-/// # Safety
-/// `text` is null or ends with a zero byte.
-unsafe fn text_of(text: *const c_char) -> Option<String> {
-    if text.is_null() {
-        return None;
-    }
-    // SAFETY: not null, and ends with a zero byte as the caller promises.
-    let text = unsafe { CStr::from_ptr(text) };
-    Some(text.to_string_lossy().into_owned())
-}
-
 /// # Safety
 /// `recorder` is null or from [`pm_open`] and not closed.
 unsafe fn recorder_of<'a>(recorder: *const PmRecorder) -> Option<&'a Recorder> {
@@ -206,10 +173,7 @@ pub unsafe extern "C" fn pm_open(
 /// Why the last call of this thread that failed did so. Valid until the next one fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn pm_error_message() -> *const c_char {
-    const NONE: &CStr = c"";
-    ERROR
-        .try_with(|error| error.borrow().as_ptr())
-        .unwrap_or(NONE.as_ptr())
+    guard::error()
 }
 
 /// Makes a predicate known and gives its id: 0, 1, ... in the order of the calls. `file` may be
@@ -226,22 +190,33 @@ pub unsafe extern "C" fn pm_predicate(
     file: *const c_char,
     line: u32,
 ) -> u32 {
-    guarded(PM_NO_ID, || {
-        // SAFETY: as the caller promises.
-        let (recorder, module, name, file) = unsafe {
-            (
-                recorder_of(recorder),
-                text_of(module),
-                text_of(name),
-                text_of(file),
-            )
-        };
-        let Some(recorder) = recorder else {
-            return PM_NO_ID;
-        };
-        let (module, name) = (module.unwrap_or_default(), name.unwrap_or_default());
-        recorder.predicate(&module, &name, arity, file.as_deref(), line)
-    })
+    // SAFETY: as the caller promises.
+    unsafe { pm_predicate_with_roles(recorder, module, name, arity, file, line, 0) }
+}
+
+/// Makes a predicate known as `pm_predicate` does: `roles` is a sum of `PM_COLLECTION` and others.
+///
+/// # Safety
+/// `recorder` is null or open; the other pointers are null or strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_predicate_with_roles(
+    recorder: *const PmRecorder,
+    module: *const c_char,
+    name: *const c_char,
+    arity: u32,
+    file: *const c_char,
+    line: u32,
+    roles: u32,
+) -> u32 {
+    // SAFETY: as the caller promises.
+    let (module, name) = unsafe { (text_of(module), text_of(name)) };
+    let (module, name) = (module.unwrap_or_default(), name.unwrap_or_default());
+    let roles = Roles::from_bits(roles);
+    let predicate = |recorder: &Recorder, file: Option<String>| {
+        recorder.predicate_with_roles(&module, &name, arity, file.as_deref(), line, roles)
+    };
+    // SAFETY: as the caller promises.
+    unsafe { id_with(recorder, file, predicate) }
 }
 
 /// Makes a goal of a clause known and gives its id, the same for the same goal: a call or a last call of

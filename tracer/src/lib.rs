@@ -22,9 +22,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here knows a particular engine. Data flows from `stream` (the fast path) and `slow` (the
-//! rest of it) into a `block` that `space` has carved from a mapped `segment` of the file;
-//! `records` go into blocks of their own.
+//! Nothing here knows a particular engine, but for names of one (`format/swi_prolog.rs`). Data
+//! flows from `stream` (the fast path) and `slow` (the rest of it) into a `block` that `space` has
+//! carved from a mapped `segment` of the file; `records` go into blocks of their own.
 
 mod amend;
 pub mod attach;

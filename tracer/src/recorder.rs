@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use crate::clock::{self, Pair};
 use crate::ending;
 use crate::format::{
-    Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Site, StreamBegin,
+    Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Roles, Site, StreamBegin,
     StreamKind, Technique, encode_header,
 };
 use crate::ids::Ids;
@@ -201,6 +201,20 @@ impl Recorder {
         file: Option<&str>,
         line: u32,
     ) -> u32 {
+        self.predicate_with_roles(module, name, arity, file, line, Roles::default())
+    }
+
+    /// [`Recorder::predicate`], of one that has roles.
+    #[must_use]
+    pub fn predicate_with_roles(
+        &self,
+        module: &str,
+        name: &str,
+        arity: u32,
+        file: Option<&str>,
+        line: u32,
+        roles: Roles,
+    ) -> u32 {
         let add = |shared: &mut Shared| {
             let file = file.map(|path| self.known_file(shared, path));
             let (module, name) = (bounded(module), bounded(name));
@@ -212,6 +226,7 @@ impl Recorder {
                 arity,
                 file,
                 line,
+                roles,
             };
             self.inner.append(shared, &Record::Predicate(predicate));
             id

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use crate::format::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Event, INSTRUMENT, PREEMPTED,
-    Predicate, Record, Trial, WAITING, decode_header, is_engine_work, read_record,
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Event, Record, Role, Roles, Trial,
+    decode_header, read_record,
 };
 
 const EXIT_DET: usize = 2;
@@ -183,7 +183,7 @@ struct Declared {
     is_boundary: bool,
 }
 
-/// Of which kind a box of [`crate::format::ENGINE_WORK`] is.
+/// Of which kind a box is that stands for no call ([`Roles::is_engine_work`]).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EngineWork {
     /// Its time is none of the program's.
@@ -192,13 +192,14 @@ enum EngineWork {
 }
 
 impl EngineWork {
-    fn of(predicate: &Predicate) -> Option<Self> {
-        let name = predicate.name.as_str();
-        let work = match name {
-            WAITING | PREEMPTED | INSTRUMENT => Self::Untimed,
-            _ => Self::Other,
+    fn of(roles: Roles) -> Option<Self> {
+        let is_untimed = roles.has_any(&[Role::Waiting, Role::Preempted, Role::SetUp]);
+        let work = if is_untimed {
+            Self::Untimed
+        } else {
+            Self::Other
         };
-        is_engine_work(&predicate.module, name, predicate.arity).then_some(work)
+        roles.is_engine_work().then_some(work)
     }
 }
 
@@ -220,7 +221,7 @@ fn declared(trace: &[u8], file_id: u64) -> Option<HashMap<u32, Declared>> {
                 Record::Predicate(predicate) => {
                     let declared = Declared {
                         arity: predicate.arity,
-                        work: EngineWork::of(&predicate),
+                        work: EngineWork::of(predicate.roles),
                         is_boundary: false,
                     };
                     all.insert(predicate.id, declared);
@@ -276,7 +277,8 @@ mod tests {
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
         let leaf = recorder.predicate("user", "leaf", 2, None, 0);
-        let waiting = recorder.predicate("system", WAITING, 0, None, 0);
+        let roles = Roles::of(&[Role::Waiting]);
+        let waiting = recorder.predicate_with_roles("engine", "idle", 0, None, 0, roles);
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let mut tick = crate::clock::ticks();
         let mut after = |ticks, event| {

@@ -6,9 +6,10 @@ use portmortem_tracer::format::{
     ArgumentValue, Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource,
     CompleteTable, Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, Fit, Footer,
     Header, HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, NEWEST_VERSION, Outcome,
-    PortCosts, Predicate, Record, Site, StreamBegin, StreamKind, SyncCall, SyncRole, Technique,
-    Trial, Trials, ValueKind, WireError, crc32, decode_header, decode_index, decode_record,
-    encode_header, encode_index, encode_record, read_record, read_varint, write_varint,
+    PortCosts, Predicate, Record, Roles, Site, StreamBegin, StreamKind, SyncCall, SyncRole,
+    Technique, Trial, Trials, ValueKind, WireError, crc32, decode_header, decode_index,
+    decode_record, encode_header, encode_index, encode_record, read_record, read_varint,
+    write_varint,
 };
 use proptest::prelude::*;
 
@@ -100,9 +101,10 @@ fn predicate() -> impl Strategy<Value = Record> {
         any::<u32>(),
         any::<Option<u32>>(),
         any::<u32>(),
+        any::<u32>(),
     );
     (numbers, any::<String>(), any::<String>()).prop_map(
-        |((id, arity, file, line), module, name)| {
+        |((id, arity, file, line, roles), module, name)| {
             Record::Predicate(Predicate {
                 id,
                 module,
@@ -110,6 +112,7 @@ fn predicate() -> impl Strategy<Value = Record> {
                 arity,
                 file,
                 line,
+                roles: Roles::from_bits(roles),
             })
         },
     )
@@ -523,45 +526,4 @@ fn blocks_of_another_trace_are_foreign() {
         Err(BlockError::Truncated)
     );
     assert_eq!(BlockHeader::parse(&[0; 512], 9), Err(BlockError::Absent));
-}
-
-/// A site of format version 4 ends before its last field.
-#[test]
-fn sites_of_older_traces() {
-    let site = Site {
-        callee: 1,
-        caller: 0,
-        clause: 2,
-        goal: 3,
-        line: 300,
-        file: Some(7),
-        then_fails: false,
-    };
-    let record = Record::Site { id: 9, site };
-    let mut bytes = Vec::new();
-    encode_record(&record, &mut bytes).unwrap();
-    let bytes = &bytes[1..];
-    let (last, older) = bytes.split_last().unwrap();
-    assert_eq!(*last, 0);
-    assert_eq!(decode_record(older), Ok(record));
-    assert_eq!(
-        decode_record(&older[..older.len() - 1]),
-        Err(WireError::Truncated)
-    );
-}
-
-/// Trials of format versions 4 to 6 end before their last field.
-#[test]
-fn trials_of_older_traces() {
-    let trials = Trials {
-        empty: 700,
-        trials: vec![Trial::default(); 3],
-        callbacks: Vec::new(),
-    };
-    let record = Record::Trials(trials);
-    let mut bytes = Vec::new();
-    encode_record(&record, &mut bytes).unwrap();
-    let (last, older) = bytes[1..].split_last().unwrap();
-    assert_eq!(*last, 0);
-    assert_eq!(decode_record(older), Ok(record));
 }

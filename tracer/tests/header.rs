@@ -12,6 +12,7 @@ fn committed_header_is_current() {
     cbindgen::Builder::new()
         .with_config(config)
         .with_src(root.join("src/capi.rs"))
+        .with_src(root.join("src/capi/roles.rs"))
         .with_trailer(inline.trim_end())
         .generate()
         .unwrap()

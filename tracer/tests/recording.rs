@@ -161,14 +161,14 @@ fn every_port_comes_back() {
     assert_eq!(trace.header.engine, "test engine 1.0");
     assert_eq!(trace.notes(), ["a note"]);
     let predicate = |id, module: &str, name: &str, arity, file, line| {
-        let (module, name) = (module.to_owned(), name.to_owned());
         Record::Predicate(Predicate {
             id,
-            module,
-            name,
+            module: module.to_owned(),
+            name: name.to_owned(),
             arity,
             file,
             line,
+            ..Predicate::default()
         })
     };
     assert_eq!(

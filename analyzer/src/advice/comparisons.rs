@@ -1,5 +1,7 @@
 //! Keys that are computed at each comparison of a sort.
 
+use portmortem_tracer::format::Role;
+
 use super::evidence::{Evidence, share};
 use super::{Cause, Certainty, Finding};
 use crate::text::count;
@@ -8,20 +10,29 @@ use crate::trace::PredicateIndex;
 /// Fewer comparisons are of a handful of elements: keys would hardly be computed less often.
 const LEAST: u64 = 20;
 
-/// For each predicate of the program that `predsort/3` calls: the goal of it that took longest.
+/// For each predicate of the program that a sort calls, such as `predsort/3`: the goal of it that
+/// took longest.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let edges = evidence.analysis.profile.edges.iter();
     let by_sort = edges.filter(|((caller, callee), figures)| {
         let caller = caller.predicate();
-        let name = caller.and_then(|caller| evidence.foreign_name(caller));
-        name == Some("predsort") && evidence.is_of_program(*callee) && figures.ports.calls >= LEAST
+        caller.is_some_and(|caller| evidence.is_foreign(caller, Role::SortsByGoal))
+            && evidence.is_of_program(*callee)
+            && figures.ports.calls >= LEAST
     });
     by_sort
-        .filter_map(|(&(_, callee), figures)| finding(evidence, callee, figures.ports.calls))
+        .filter_map(|(&(sort, callee), figures)| {
+            finding(evidence, sort.predicate()?, callee, figures.ports.calls)
+        })
         .collect()
 }
 
-fn finding(evidence: &Evidence, comparison: PredicateIndex, compared: u64) -> Option<Finding> {
+fn finding(
+    evidence: &Evidence,
+    sort: PredicateIndex,
+    comparison: PredicateIndex,
+    compared: u64,
+) -> Option<Finding> {
     let goals = evidence.goals_of(comparison);
     let computing = goals.filter(|goal| {
         evidence.is_of_program(goal.callee) && goal.callee != comparison && goal.figures.calls > 0
@@ -45,14 +56,15 @@ fn finding(evidence: &Evidence, comparison: PredicateIndex, compared: u64) -> Op
         return None;
     }
     let (name, key) = (evidence.name(comparison), evidence.name(dearest.callee));
+    let sort = evidence.local_name(sort);
     Some(Finding {
         cause: Cause::ComputedInComparison,
         place: evidence.place_of(dearest),
         cost_ticks: ticks,
         certainty: Certainty::Likely,
-        title: format!("{key} is computed at each comparison of predsort/3"),
+        title: format!("{key} is computed at each comparison of {sort}"),
         evidence: format!(
-            "predsort/3 called {name} {} times, and that {key} {} times, which took {}: {} of the work. An element is compared with many \
+            "{sort} called {name} {} times, and that {key} {} times, which took {}: {} of the work. An element is compared with many \
              others, and {key} called for it each time.",
             count(compared),
             count(calls),

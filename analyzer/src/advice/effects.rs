@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use portmortem_tracer::format::ENGINE_HOME;
+use portmortem_tracer::format::{ENGINE_HOME, Role};
 
 use super::clause_text::{self, Kind, Token};
 use super::evidence::{Evidence, reached};
@@ -252,15 +252,10 @@ fn of_call(evidence: &Evidence, predicate: PredicateIndex) -> bool {
         return false;
     };
     let name = info.declared.name.as_str();
-    match is_built_in(info) {
+    match info.has(Role::BuiltIn) {
         true => is_one_of(name, &EFFECTS) && !is_to_stream_or_text(info),
         false => of_library(evidence, info),
     }
-}
-
-fn is_built_in(info: &PredicateInfo) -> bool {
-    let module = info.declared.module.as_str();
-    module == "system" || module.starts_with('$')
 }
 
 fn is_to_stream_or_text(info: &PredicateInfo) -> bool {

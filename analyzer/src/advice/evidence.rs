@@ -3,6 +3,8 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use portmortem_tracer::format::Role;
+
 use super::generated::{self, Constraint};
 use super::{Place, clause_text, source};
 use crate::Analysis;
@@ -258,6 +260,15 @@ impl<'a> Evidence<'a> {
         is_foreign.then_some(info.declared.name.as_str())
     }
 
+    /// Whether a predicate that is none of the program has a role.
+    pub(super) fn is_foreign(&self, predicate: PredicateIndex, role: Role) -> bool {
+        let infos = self.analysis.trace.predicates();
+        let has_role = infos
+            .get(predicate as usize)
+            .is_some_and(|info| info.has(role));
+        has_role && self.foreign_name(predicate).is_some()
+    }
+
     /// The figures of a predicate.
     pub(super) fn figures(&self, predicate: PredicateIndex) -> &'a PredicateFigures {
         &self.analysis.profile.predicates[predicate as usize]
@@ -277,6 +288,12 @@ impl<'a> Evidence<'a> {
     /// The name of a predicate; without its module if that is `user`, as everywhere.
     pub(super) fn name(&self, predicate: PredicateIndex) -> &'a str {
         self.analysis.predicate(predicate)
+    }
+
+    /// The name of a predicate without its module.
+    pub(super) fn local_name(&self, predicate: PredicateIndex) -> &'a str {
+        let name = self.name(predicate);
+        name.rsplit_once(':').map_or(name, |(_, name)| name)
     }
 
     /// The module of a predicate.

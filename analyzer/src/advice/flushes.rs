@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use portmortem_tracer::format::Role;
+
 use super::evidence::Evidence;
 use super::{Cause, Certainty, Finding};
 use crate::text::count;
@@ -9,25 +11,18 @@ use crate::text::count;
 /// Fewer flushes are those of a dialogue.
 const LEAST: u64 = 1000;
 
-/// How the names of predicates begin that write.
-const WRITERS: [&str; 6] = ["format", "nl", "print", "put_", "tab", "write"];
-
 /// One finding at most: the goal that flushes most often.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
-    let is_flush = |name: &str| matches!(name, "flush_output" | "ttyflush");
-    let named = |callee| evidence.foreign_name(callee);
-    let flushes = evidence
-        .sites()
-        .filter(|site| named(site.callee).is_some_and(is_flush) && site.figures.calls >= LEAST);
+    let flushes = evidence.sites().filter(|site| {
+        site.figures.calls >= LEAST && evidence.is_foreign(site.callee, Role::Flushes)
+    });
     let Some(flush) =
         flushes.max_by_key(|site| (site.figures.served_work_ticks, Reverse(site.site)))
     else {
         return Vec::new();
     };
-    let writes = evidence.sites().filter(|site| {
-        let name = named(site.callee);
-        name.is_some_and(|name| WRITERS.iter().any(|writer| name.starts_with(writer)))
-    });
+    let sites = evidence.sites();
+    let writes = sites.filter(|site| evidence.is_foreign(site.callee, Role::Writes));
     let writes = writes.fold(0_u64, |sum, site| sum.saturating_add(site.figures.calls));
     let (calls, name) = (flush.figures.calls, evidence.name(flush.callee));
     vec![Finding {

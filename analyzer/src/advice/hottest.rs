@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use portmortem_tracer::format::Role;
+
 use super::built_ins::BuiltIn;
 use super::evidence::{Evidence, share};
 use super::generated::Constraint;
@@ -363,8 +365,7 @@ fn library<'e>(evidence: &'e Evidence) -> Option<(&'e str, String)> {
     let mut modules = BTreeMap::<&str, u64>::new();
     for (index, info, figures) in evidence.predicates() {
         let module = info.declared.module.as_str();
-        let is_library = module != "system" && !module.starts_with('$');
-        if is_library && evidence.foreign_name(index).is_some() {
+        if !info.has(Role::BuiltIn) && evidence.foreign_name(index).is_some() {
             let sum = modules.entry(module).or_default();
             *sum = sum.saturating_add(figures.self_ticks);
         }

@@ -1,4 +1,7 @@
-//! Files that are read, and texts that are parsed, again and again.
+//! Files that are read, and texts that are parsed, again and again. Which file or text it was,
+//! values of arguments say, if they were recorded.
+
+use portmortem_tracer::format::Role;
 
 use super::again::Again;
 use super::evidence::{Evidence, part_of};
@@ -9,30 +12,6 @@ use crate::trace::PredicateIndex;
 
 /// Fewer calls are different files or texts, most likely.
 const LEAST: u64 = 20;
-
-/// How the names of predicates begin that read a whole file. The trace says of no other predicate
-/// that it does. Which file it was, values of arguments say, if they were recorded.
-const OF_FILES: [&str; 8] = [
-    "consult",
-    "csv_read_file",
-    "load_files",
-    "load_html",
-    "load_structure",
-    "load_xml",
-    "read_file_to_",
-    "see",
-];
-
-/// How the names of predicates begin that make a term of a text.
-const OF_TEXTS: [&str; 7] = [
-    "atom_json_",
-    "atom_to_term",
-    "read_term_from_atom",
-    "sformat",
-    "term_string",
-    "term_to_atom",
-    "text_to_term",
-];
 
 const OF_FILE: &str = "if it is the same file, read it once: pass its terms on, or assert them, keyed by what is looked up, and look there.";
 
@@ -57,7 +36,7 @@ fn loads_program(evidence: &Evidence, reader: PredicateIndex) -> bool {
 
 fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
     let name = evidence.foreign_name(site.callee)?;
-    let begins = |names: &[&str]| names.iter().any(|begin| name.starts_with(begin));
+    let has = |role| evidence.is_foreign(site.callee, role);
     // Who opens a file to read it reads it, too.
     let reader = site
         .info()
@@ -68,8 +47,8 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
     };
     let (what, remedy) = match () {
         () if reader.is_some() => ("file", OF_FILE),
-        () if begins(&OF_FILES) => ("file", OF_FILE),
-        () if begins(&OF_TEXTS) => (
+        () if has(Role::ReadsFile) => ("file", OF_FILE),
+        () if has(Role::ReadsText) => (
             "text",
             "if it is the same text, parse it once and pass the term on; if the text was made of a term, pass on that.",
         ),

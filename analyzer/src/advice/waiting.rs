@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter;
 
-use portmortem_tracer::format::StreamKind;
+use portmortem_tracer::format::{Role, StreamKind};
 
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding, awaited};
@@ -22,40 +22,21 @@ enum WaitsFor {
     Input,
     /// Until some time has passed.
     Time,
-    /// For something that its name does not say: another process, a server, a disk.
+    /// For something that the trace does not say: another process, a server, a disk.
     Something,
 }
 
 impl WaitsFor {
-    /// `None` if its name does not say.
+    /// `None` if the trace does not say.
     fn of(info: &PredicateInfo) -> Option<Self> {
-        let module = info.declared.module.as_str();
-        let name = info.declared.name.as_str();
-        // The library waits for the threads that it made.
-        if module == "thread" && (name.starts_with("concurrent") || name.starts_with("first_sol")) {
-            return Some(Self::Thread);
-        }
-        if module != "system" && !module.starts_with('$') {
-            return None;
-        }
-        Some(match info.declared.name.as_str() {
-            "with_mutex" | "mutex_lock" => Self::Mutex,
-            "thread_get_message"
-            | "thread_send_message"
-            | "thread_join"
-            | "thread_peek_message"
-            | "thread_wait"
-            | "thread_idle" => Self::Thread,
-            "sleep" => Self::Time,
-            "process_wait" | "wait_for_input" => Self::Input,
-            name if name.starts_with("read")
-                || name.starts_with("get_")
-                || name.starts_with("peek_") =>
-            {
-                Self::Input
-            }
-            _ => return None,
-        })
+        let known = [
+            (Role::WaitsForMutex, Self::Mutex),
+            (Role::WaitsForThread, Self::Thread),
+            (Role::WaitsForInput, Self::Input),
+            (Role::WaitsForTime, Self::Time),
+        ];
+        let mut known = known.into_iter();
+        known.find_map(|(role, what)| info.has(role).then_some(what))
     }
 }
 

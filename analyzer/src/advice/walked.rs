@@ -1,5 +1,8 @@
 //! Built-in and library predicates that go over all of their data at each call, in a loop that
-//! hands them nearly the same data each time.
+//! hands them nearly the same data each time: they sort it, or walk it for one figure. A walk makes
+//! nothing, and what is sorted has changed since: the values of arguments do not show either.
+
+use portmortem_tracer::format::Role;
 
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding};
@@ -12,32 +15,6 @@ const LEAST: u64 = 500;
 /// Calls that take less time, in ns, have little to go over.
 const LEAST_NS: u64 = 10_000;
 
-/// By what they do with a list: sort it, or walk it for one figure. A walk makes nothing, and what
-/// is sorted has changed since: the values of arguments do not show either.
-const SORTING: [&str; 7] = [
-    "keysort",
-    "list_to_assoc",
-    "list_to_ord_set",
-    "list_to_set",
-    "msort",
-    "predsort",
-    "sort",
-];
-const WALKING: [&str; 12] = [
-    "last",
-    "length",
-    "max_list",
-    "max_member",
-    "min_list",
-    "min_member",
-    "nth0",
-    "nth1",
-    "reverse",
-    "subtract",
-    "sum_list",
-    "sumlist",
-];
-
 /// A finding for each such goal in a predicate that calls itself.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let sites = evidence.sites();
@@ -45,9 +22,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 }
 
 fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
-    let name = evidence.foreign_name(site.callee)?;
-    let sorts = SORTING.contains(&name);
-    if !sorts && !WALKING.contains(&name) {
+    let sorts = evidence.is_foreign(site.callee, Role::Sorts);
+    if !sorts && !evidence.is_foreign(site.callee, Role::Walks) {
         return None;
     }
     let figures = evidence.figures(site.callee);

@@ -253,7 +253,7 @@ fn nearest(most: u64, value: u64, mut function: impl FnMut(u64) -> u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use portmortem_tracer::format::{
-        Dialect, Event, Header, Outcome, PortCosts, Record, StreamKind, WAITING,
+        Dialect, Event, Header, Outcome, PortCosts, Record, Role, Roles, StreamKind,
     };
     use portmortem_tracer::{Options, Recorder};
 
@@ -348,7 +348,8 @@ mod tests {
             ..PortCosts::default()
         }));
         let main = recorder.predicate("user", "main", 0, None, 0);
-        let collection = recorder.predicate("system", "garbage_collect", 0, None, 0);
+        let roles = Roles::of(&[Role::Collection]);
+        let collection = recorder.predicate_with_roles("engine", "collect", 0, None, 0, roles);
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let begin = portmortem_tracer::clock::ticks();
         stream.record_at(Event::Call { predicate: main }, begin);
@@ -406,7 +407,8 @@ mod tests {
             ..PortCosts::default()
         }));
         let main = recorder.predicate("user", "main", 0, None, 0);
-        let waiting = recorder.predicate("system", WAITING, 0, None, 0);
+        let roles = Roles::of(&[Role::Waiting]);
+        let waiting = recorder.predicate_with_roles("engine", "idle", 0, None, 0, roles);
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let begin = portmortem_tracer::clock::ticks();
         stream.record_at(Event::Call { predicate: main }, begin);

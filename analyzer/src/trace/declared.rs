@@ -1,8 +1,8 @@
 //! What a trace declares: predicates and cost centres, goals, clauses, streams.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
-use portmortem_tracer::format::{Clause, Dialect, Predicate, Site, StreamBegin, StreamKind};
+use portmortem_tracer::format::{Clause, Dialect, Predicate, Roles, Site, StreamBegin, StreamKind};
 
 use crate::trace::ids::Ids;
 use crate::trace::{PredicateIndex, names};
@@ -10,19 +10,6 @@ use crate::trace::{PredicateIndex, names};
 /// The module that stands in [`PredicateInfo::declared`] of a cost centre, so that patterns can
 /// mean it.
 pub const CENTER_MODULE: &str = "cost_center";
-
-/// Predicates that collect solutions, and the modules that an engine may have them in.
-const COLLECTORS: [(&str, RangeInclusive<u32>); 8] = [
-    ("findall", 3..=4),
-    ("findnsols", 4..=5),
-    ("forall", 2..=2),
-    ("foreach", 2..=2),
-    ("bagof", 3..=3),
-    ("setof", 3..=3),
-    ("aggregate_all", 3..=4),
-    ("aggregate", 3..=4),
-];
-const COLLECTOR_MODULES: [&str; 4] = ["system", "$apply", "$bags", "aggregate"];
 
 /// A predicate of a trace, or a cost centre: what a box can be of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,21 +141,6 @@ pub struct StreamEnd {
 }
 
 impl PredicateInfo {
-    /// Whether it asks a goal for one solution after the other, and keeps what it needs of each:
-    /// then going back into the goal
-    /// throws away nothing that is missed.
-    #[must_use]
-    pub fn is_collector(&self) -> bool {
-        let Predicate {
-            module,
-            name,
-            arity,
-            ..
-        } = &self.declared;
-        COLLECTOR_MODULES.contains(&module.as_str())
-            && (COLLECTORS.iter()).any(|(known, arities)| known == name && arities.contains(arity))
-    }
-
     pub(super) fn new(declared: Predicate) -> Self {
         let indicator = names::indicator(&declared.module, &declared.name, declared.arity);
         Self {
@@ -190,6 +162,7 @@ impl PredicateInfo {
                 arity: 0,
                 file: None,
                 line: 0,
+                roles: Roles::default(),
             },
             center: None,
             is_center: true,

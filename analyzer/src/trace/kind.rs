@@ -2,9 +2,7 @@
 
 use bincode::{Decode, Encode};
 
-use portmortem_tracer::format::{
-    AUTOLOAD, FILL_TABLE, INSTRUMENT, PREEMPTED, WAITING, is_engine_work,
-};
+use portmortem_tracer::format::Role;
 
 use super::{PredicateIndex, PredicateInfo, Trace};
 
@@ -32,21 +30,14 @@ impl BoxKind {
     /// Of each predicate of a trace.
     #[must_use]
     pub fn by_predicate(trace: &Trace) -> Vec<Self> {
-        let of = |info: &PredicateInfo| {
-            if info.is_filling() {
-                return Self::SetUp;
-            }
-            if !info.is_engine_work() {
-                return Self::Call {
-                    arity: info.declared.arity,
-                };
-            }
-            match info.declared.name.as_str() {
-                WAITING | PREEMPTED => Self::Waiting,
-                AUTOLOAD => Self::Autoload,
-                INSTRUMENT => Self::SetUp,
-                _ => Self::EngineWork,
-            }
+        let of = |info: &PredicateInfo| match () {
+            () if info.is_set_up() || info.is_filling() => Self::SetUp,
+            () if info.is_waiting() => Self::Waiting,
+            () if info.has(Role::Loading) => Self::Autoload,
+            () if info.is_memory_work() => Self::EngineWork,
+            () => Self::Call {
+                arity: info.declared.arity,
+            },
         };
         trace.predicates().iter().map(of).collect()
     }
@@ -70,13 +61,18 @@ impl BoxKind {
 }
 
 impl PredicateInfo {
+    /// Whether the trace says this of it.
+    #[must_use]
+    pub fn has(&self, role: Role) -> bool {
+        self.declared.roles.has(role)
+    }
+
     /// Whether its boxes are garbage collections, stack shifts, waiting, autoloads or set-up
-    /// ([`portmortem_tracer::format::ENGINE_WORK`]), and no calls of the program: how many there
-    /// are is no figure of it.
+    /// ([`portmortem_tracer::format::Roles::is_engine_work`]), and no calls of the program: how
+    /// many there are is no figure of it.
     #[must_use]
     pub fn is_engine_work(&self) -> bool {
-        let declared = &self.declared;
-        is_engine_work(&declared.module, &declared.name, declared.arity)
+        self.declared.roles.is_engine_work()
     }
 
     /// Whether its boxes are calls that the program makes: neither of a cost centre itself nor the
@@ -89,41 +85,45 @@ impl PredicateInfo {
     /// Whether its boxes are notes that a table begins to be filled.
     #[must_use]
     pub fn is_filling(&self) -> bool {
-        let declared = &self.declared;
-        declared.module == "system" && declared.name == FILL_TABLE && declared.arity == 0
+        self.has(Role::TableFilling)
     }
 
     /// Whether its boxes are garbage collections or stack shifts.
     #[must_use]
     pub fn is_memory_work(&self) -> bool {
-        self.is_engine_work()
-            && matches!(
-                self.declared.name.as_str(),
-                "stack_shift" | "garbage_collect"
-            )
+        let roles = [Role::Collection, Role::StackShift];
+        self.declared.roles.has_any(&roles)
     }
 
     /// Whether its boxes are garbage collections.
     #[must_use]
     pub fn is_collection(&self) -> bool {
-        self.is_engine_work() && self.declared.name == "garbage_collect"
+        self.has(Role::Collection)
     }
 
     /// Whether its boxes are what the recorder did to the program.
     #[must_use]
     pub fn is_set_up(&self) -> bool {
-        self.is_engine_work() && self.declared.name == INSTRUMENT
+        self.has(Role::SetUp)
     }
 
     /// Whether its boxes are time without a processor.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        self.is_engine_work() && matches!(self.declared.name.as_str(), WAITING | PREEMPTED)
+        let roles = [Role::Waiting, Role::Preempted];
+        self.declared.roles.has_any(&roles)
     }
 
     /// Whether its boxes are time in which the thread could have run.
     #[must_use]
     pub fn is_preempted(&self) -> bool {
-        self.is_engine_work() && self.declared.name == PREEMPTED
+        self.has(Role::Preempted)
+    }
+
+    /// Whether it asks a goal for one solution after the other, and keeps what it needs of each:
+    /// then going back into the goal throws away nothing that is missed.
+    #[must_use]
+    pub fn is_collector(&self) -> bool {
+        self.has(Role::Collector)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind, WAITING};
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Role, Roles, StreamKind};
 use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 
@@ -36,13 +36,14 @@ fn record(streams: &[&[(u64, Event)]]) -> (Trace, u64) {
     let path = directory.path().join("t.pmt");
     let header = Header::of_this_process("none");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    for (id, (module, name)) in (0..).zip([
-        ("system", WAITING),
-        ("system", "with_mutex"),
-        ("user", "goal"),
-        ("system", "other"),
+    for (id, (module, name, roles)) in (0..).zip([
+        ("engine", "idle", Roles::of(&[Role::Waiting])),
+        ("system", "with_mutex", Roles::of(&[Role::WaitsForMutex])),
+        ("user", "goal", Roles::default()),
+        ("system", "other", Roles::default()),
     ]) {
-        assert_eq!(recorder.predicate(module, name, 0, None, 0), id);
+        let named = recorder.predicate_with_roles(module, name, 0, None, 0, roles);
+        assert_eq!(named, id);
     }
     assert_eq!(recorder.shared("m"), 0);
     assert_eq!(recorder.shared("m"), 0);

@@ -2,8 +2,8 @@
 
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, Baseline, Cost, Dialect, Event, Fit, Footer,
-    Header, Index, IndexEntry, Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin,
-    StreamKind, Trial, Trials, encode_header, encode_index, encode_record,
+    Header, Index, IndexEntry, Mode, Outcome, PortCosts, Predicate, Record, Role, Roles, Site,
+    StreamBegin, StreamKind, Trial, Trials, encode_header, encode_index, encode_record,
 };
 
 use crate::mutation::Random;
@@ -84,6 +84,10 @@ fn records(shape: &Shape) -> Vec<u8> {
             arity: if id == 3 { 0 } else { id },
             file: Some(0),
             line: id + 1,
+            roles: match id {
+                3 => Roles::of(&[Role::Collection]),
+                _ => Roles::default(),
+            },
         }));
     }
     let goals = SITES.zip([(0, 1), (1, 2), (1, 1)]);

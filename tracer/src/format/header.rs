@@ -8,12 +8,15 @@ use super::wire::{self, WireError};
 pub const FILE_HEADER_BYTES: usize = 4096;
 /// The first bytes of every trace. Like those of PNG, a copy in text mode damages them.
 pub const FILE_MAGIC: [u8; 8] = *b"\x89PMT\r\n\x1a\n";
-/// The version that a recorder writes. Each version has more kinds of records than the one before.
-pub const FORMAT_VERSION: u16 = 9;
-/// The version of packed traces.
+/// The version that a recorder writes. Each version has more kinds of records than the one before,
+/// or more in one of them.
+pub const FORMAT_VERSION: u16 = 12;
+/// The version that packed traces of smaller versions have.
 pub(crate) const PACKED_VERSION: u16 = 10;
+/// The version of parts that were cut out of traces before [`FORMAT_VERSION`] was 12.
+const OLDER_PART_VERSION: u16 = 11;
 /// The newest version that this crate reads: that of parts that were cut out of traces.
-pub const NEWEST_VERSION: u16 = 11;
+pub const NEWEST_VERSION: u16 = 13;
 
 const VERSION_AT: usize = 8;
 pub(super) const PACKED_FROM_AT: usize = 10;
@@ -104,7 +107,10 @@ pub fn cut_file_header(header: &mut [u8; FILE_HEADER_BYTES]) {
 /// Whether a file is a part of a trace, packed or not, by its header.
 #[must_use]
 pub fn is_part(header: &[u8]) -> bool {
-    header_version(header) >= Some(NEWEST_VERSION)
+    matches!(
+        header_version(header),
+        Some(OLDER_PART_VERSION | NEWEST_VERSION)
+    )
 }
 
 /// Puts another version into the header of a file, and the one that it had before it was packed.

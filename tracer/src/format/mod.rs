@@ -10,6 +10,8 @@ mod header;
 mod index;
 mod packed;
 mod record;
+mod roles;
+mod swi_prolog;
 mod varint;
 mod wire;
 
@@ -42,59 +44,13 @@ pub use record::{
     MAX_COSTS, Mode, Outcome, Part, PortCosts, Predicate, Record, Site, StreamBegin, StreamKind,
     Technique, Trial, Trials,
 };
+pub use roles::{Role, Roles};
+pub use swi_prolog::{
+    AUTOLOAD, ENGINE_WORK, FILL_TABLE, INSTRUMENT, PREEMPTED, WAITING, engine_work_module,
+    swi_prolog_roles,
+};
 pub use varint::{VarintError, read as read_varint, write as write_varint};
 pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_record};
 
 /// What the path of a source file begins with that is the engine's own: the rest is relative to the directory where the engine is installed.
 pub const ENGINE_HOME: &str = "engine:";
-
-/// Predicates of arity 0 that stand for what is done without a call of the program: garbage
-/// collections, stack shifts, waiting for something or for a processor, loading a library when one
-/// of its predicates is first called, and set-up of the recorder's own. How many there are of the
-/// first four depends on time and load, as nothing else in a trace. All are of the module `system`,
-/// but for [`INSTRUMENT`].
-pub const ENGINE_WORK: [&str; 6] = [
-    "stack_shift",
-    "garbage_collect",
-    WAITING,
-    PREEMPTED,
-    AUTOLOAD,
-    INSTRUMENT,
-];
-
-/// What the recorder does to the program while that runs or is loaded: it is of the module
-/// [`RECORDER`].
-pub const INSTRUMENT: &str = "instrument";
-
-/// The recorder's own module.
-pub const RECORDER: &str = "portmortem";
-
-/// The module of a predicate of [`ENGINE_WORK`].
-#[must_use]
-pub fn engine_work_module(name: &str) -> &'static str {
-    if name == INSTRUMENT {
-        RECORDER
-    } else {
-        "system"
-    }
-}
-
-/// Whether a predicate is one of [`ENGINE_WORK`].
-#[must_use]
-pub fn is_engine_work(module: &str, name: &str, arity: u32) -> bool {
-    arity == 0 && ENGINE_WORK.contains(&name) && module == engine_work_module(name)
-}
-
-/// Loading a library.
-pub const AUTOLOAD: &str = "autoload";
-
-/// A table begins to be filled: the name of a predicate of arity 0 of the module `system`. It is
-/// none of [`ENGINE_WORK`]: how many there are is a figure of the program.
-pub const FILL_TABLE: &str = "fill_table";
-
-/// No work: the thread had no processor, because it waited for something. In a trace without
-/// [`PREEMPTED`] it may also have waited for a processor.
-pub const WAITING: &str = "waiting";
-
-/// No work either: the thread could have run, and had no processor.
-pub const PREEMPTED: &str = "preempted";

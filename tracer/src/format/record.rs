@@ -2,6 +2,8 @@
 
 use bincode::{Decode, Encode};
 
+use super::roles::Roles;
+
 /// What a trace says about itself before the first block.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Header {
@@ -261,7 +263,7 @@ pub struct Baseline {
     pub ns: u64,
     /// How many runs.
     pub runs: u32,
-    /// How much of the recorded time of the engine's own work ([`super::ENGINE_WORK`]) was in that run, in 1/1024: recorded
+    /// How much of the recorded time of the engine's own work ([`Roles::is_engine_work`]) was in that run, in 1/1024: recorded
     /// boxes take room on the stacks.
     pub engine_work: u32,
 }
@@ -283,7 +285,7 @@ pub struct Fit {
 pub const COST_UNIT: u64 = 1024;
 
 /// A predicate, known from here on by its id.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Predicate {
     /// Predicate id, from 0.
     pub id: u32,
@@ -297,6 +299,8 @@ pub struct Predicate {
     pub file: Option<u32>,
     /// Line of its first clause, 0 if unknown.
     pub line: u32,
+    /// What it is to the engine (since format version 12; before, its name says it).
+    pub roles: Roles,
 }
 
 /// A goal in a clause.

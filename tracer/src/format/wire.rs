@@ -4,6 +4,7 @@ use bincode::config::{self, Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
 
 use super::record::{Header, IndexEntry, Record};
+use super::swi_prolog::swi_prolog_roles;
 use super::varint;
 
 /// The longest record, in bytes of its encoding without the length before it.
@@ -94,14 +95,19 @@ pub fn decode_record(bytes: &[u8]) -> Result<Record, WireError> {
     }
 }
 
-/// A record without its last field: format version 4 had none in sites, and versions up to 6 none
-/// in trials.
+/// A record without its last field: format version 4 had none in sites, versions up to 6 none in
+/// trials, and versions up to 11 none in predicates, whose names said what they are.
 fn decode_older(bytes: &[u8]) -> Option<Record> {
-    /// False, or nothing in a list.
+    /// False, nothing in a list, or no role.
     const NONE: u8 = 0;
     let with_field = [bytes, &[NONE]].concat();
-    let record = decode_whole::<Record, MAX_RECORD_BYTES>(&with_field).ok()?;
-    matches!(record, Record::Site { .. } | Record::Trials(_)).then_some(record)
+    let mut record = decode_whole::<Record, MAX_RECORD_BYTES>(&with_field).ok()?;
+    match &mut record {
+        Record::Predicate(of) => of.roles = swi_prolog_roles(&of.module, &of.name, of.arity),
+        Record::Site { .. } | Record::Trials(_) => {}
+        _ => return None,
+    }
+    Some(record)
 }
 
 /// Reads the record, its length first, at `*at` of a records block's payload and moves `*at` behind

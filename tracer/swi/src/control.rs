@@ -250,9 +250,7 @@ pub(crate) fn predicate(
     let given = recording::with(|current| {
         let file = current.file_name(&file);
         let file = Some(file.as_str()).filter(|file| !file.is_empty());
-        current
-            .recorder
-            .predicate(&module, &name, arity, file, line)
+        current.predicate(&module, &name, arity, file, line)
     });
     let Some(given) = given else { return FALSE };
     // SAFETY: a term of our own argument list.

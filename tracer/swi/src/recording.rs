@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock};
 
-use portmortem_tracer::format::{ENGINE_HOME, ENGINE_WORK, Outcome, engine_work_module};
+use portmortem_tracer::format::{
+    ENGINE_HOME, ENGINE_WORK, Outcome, Role, Roles, engine_work_module, swi_prolog_roles,
+};
 use portmortem_tracer::locks::{self, Locked};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::program_end::Written;
@@ -63,11 +65,31 @@ impl Recording {
         own.map_or_else(|| path.to_owned(), |own| format!("{ENGINE_HOME}{own}"))
     }
 
+    /// Names a predicate in the trace, with what it is to the engine ([`Recorder::predicate`]):
+    /// one that a file of the program defines has no roles, whatever its name is.
+    pub(crate) fn predicate(
+        &self,
+        module: &str,
+        name: &str,
+        arity: u32,
+        file: Option<&str>,
+        line: u32,
+    ) -> u32 {
+        let known = swi_prolog_roles(module, name, arity);
+        let is_outside = file.is_some_and(|file| !file.starts_with(ENGINE_HOME));
+        let roles = match is_outside && !known.has(Role::BuiltIn) {
+            true => Roles::default(),
+            false => known,
+        };
+        let recorder = &self.recorder;
+        recorder.predicate_with_roles(module, name, arity, file, line, roles)
+    }
+
     /// The id of a predicate that stands for what the engine does without a call; its name is one
     /// of [`ENGINE_WORK`].
     pub(crate) fn pseudo(&self, name: &'static str) -> u32 {
         let module = engine_work_module(name);
-        let declare = || self.recorder.predicate(module, name, 0, None, 0);
+        let declare = || self.predicate(module, name, 0, None, 0);
         let mut known = ENGINE_WORK.iter().zip(&self.pseudo);
         match known.find(|(known, _)| **known == name) {
             Some((_, id)) => *id.get_or_init(declare),

@@ -16,6 +16,7 @@ use portmortem_analyzer::remarks;
 use portmortem_analyzer::trace::names::qualifier;
 use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo, Trace};
 use portmortem_analyzer::{Analysis, Filters, SoFar, Tables};
+use portmortem_tracer::format::Role;
 
 use crate::call_times::CallTimes;
 use crate::findings::Findings;
@@ -330,7 +331,7 @@ fn main_module(analysis: &Analysis) -> Option<&str> {
     let used = analysis.tables().used_predicates();
     let used = used.filter_map(|index| infos.get(index as usize));
     let mut modules = BTreeMap::<&str, usize>::new();
-    for info in used.filter(|info| info.declared.module != "system") {
+    for info in used.filter(|info| !info.has(Role::BuiltIn)) {
         *modules.entry(&info.declared.module).or_default() += 1;
     }
     let all: usize = modules.values().sum();

@@ -12,7 +12,7 @@ use std::path::Path;
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::screens::SCREENS;
 use portmortem_screens::{App, ThemeName};
-use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind, swi_prolog_roles};
 use portmortem_tracer::{Options, Recorder, clock};
 use support::{keys, picture, text};
 
@@ -101,7 +101,10 @@ fn the_main_module_is_left_out_of_names() {
         ("lists", "append"),
         ("system", "is"),
     ];
-    let declare = |&(module, name): &(&str, &str)| recorder.predicate(module, name, 2, None, 0);
+    let declare = |&(module, name): &(&str, &str)| {
+        let roles = swi_prolog_roles(module, name, 2);
+        recorder.predicate_with_roles(module, name, 2, None, 0, roles)
+    };
     let predicates: Vec<u32> = named.iter().map(declare).collect();
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     let calls = predicates

@@ -14,7 +14,9 @@ use portmortem_analyzer::Filters;
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::app::Request;
 use portmortem_screens::{App, ThemeName};
-use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind, SyncCall, SyncRole};
+use portmortem_tracer::format::{
+    Dialect, Event, Header, Outcome, Role, Roles, StreamKind, SyncCall, SyncRole,
+};
 use portmortem_tracer::{Options, Recorder, clock};
 use support::{keys, made, picture, sample, text, watchdog};
 
@@ -182,7 +184,8 @@ fn waiting(directory: &Path) -> PathBuf {
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
     let with_mutex = recorder.predicate("system", "with_mutex", 2, None, 0);
     let goal = recorder.predicate("user", "goal", 0, None, 0);
-    let wait = recorder.predicate("system", "waiting", 0, None, 0);
+    let roles = Roles::of(&[Role::Waiting]);
+    let wait = recorder.predicate_with_roles("system", "waiting", 0, None, 0, roles);
     let shared = recorder.shared("gate");
     let role = SyncRole::Holds;
     let call = |predicate| Event::Call { predicate };

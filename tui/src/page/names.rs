@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::trace::{BoxKind, PredicateIndex};
-use portmortem_tracer::format::ENGINE_HOME;
+use portmortem_tracer::format::{ENGINE_HOME, Role};
 use serde::Serialize;
 
 /// A predicate of the page.
@@ -79,11 +79,10 @@ impl<'a> Names<'a> {
         };
         let source = self.analysis.source(predicate);
         let is_of_engine = source.is_some_and(|(file, _)| file.starts_with(ENGINE_HOME));
-        match info.declared.module.as_str() {
-            "system" => Kind::Engine,
-            module if module.starts_with('$') => Kind::Engine,
-            _ if is_of_engine => Kind::Library,
-            _ => Kind::Program,
+        match () {
+            () if info.has(Role::BuiltIn) => Kind::Engine,
+            () if is_of_engine => Kind::Library,
+            () => Kind::Program,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use portmortem_tracer::format::{
-    COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, Record, StreamKind,
+    COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, Record, Role, Roles, StreamKind,
 };
 use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
@@ -48,8 +48,9 @@ fn trace(streams: &[Vec<Event>], dialect: Dialect) -> Trace {
     for (name, id) in [("in_b", IN_B), ("p", P), ("q", Q)] {
         assert_eq!(recorder.predicate("user", name, 0, None, 0), id);
     }
+    let roles = Roles::of(&[Role::Collection]);
     assert_eq!(
-        recorder.predicate("system", "garbage_collect", 0, None, 0),
+        recorder.predicate_with_roles("engine", "collect", 0, None, 0, roles),
         COLLECTION
     );
     recorder.in_cost_center(IN_B, B);

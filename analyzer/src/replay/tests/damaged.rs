@@ -5,8 +5,8 @@ use std::path::Path;
 
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Dialect, Event, FILE_HEADER_BYTES,
-    Header, HeaderError, NEWEST_VERSION, PortCosts, Predicate, Record, StreamBegin, StreamKind,
-    crc32, decode_header, encode_header, encode_record,
+    Header, HeaderError, NEWEST_VERSION, PortCosts, Predicate, Record, Roles, StreamBegin,
+    StreamKind, crc32, decode_header, encode_header, encode_record,
 };
 use proptest::prelude::*;
 
@@ -211,11 +211,12 @@ fn what_is_not_a_trace_is_refused_with_its_kind() {
         "a.pmt: not a Portmortem trace; it looks like text"
     );
     let mut newer = sample();
-    newer[8] = 12;
+    let version = NEWEST_VERSION + 1;
+    newer[8] = version as u8;
     assert_eq!(
         message(&newer),
         format!(
-            "a.pmt: written by a newer Portmortem (format 12, this one reads up to {NEWEST_VERSION}); \
+            "a.pmt: written by a newer Portmortem (format {version}, this one reads up to {NEWEST_VERSION}); \
              use that version to read it"
         )
     );
@@ -360,11 +361,11 @@ fn large_numbers_allocate_nothing() {
         },
         Record::Predicate(Predicate {
             id: u32::MAX,
-            module: String::new(),
-            name: String::new(),
             arity: u32::MAX,
             file: Some(u32::MAX - 1),
             line: u32::MAX,
+            roles: Roles::from_bits(u32::MAX),
+            ..Predicate::default()
         }),
         Record::StreamBegin(begin),
         Record::StreamEnd {
@@ -499,8 +500,7 @@ fn predicates(count: u32) -> Vec<u8> {
             module: "user".to_owned(),
             name: format!("p{id}"),
             arity: u32::MAX,
-            file: None,
-            line: 0,
+            ..Predicate::default()
         };
         encode_record(&Record::Predicate(predicate), &mut records).unwrap();
     }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-use portmortem_tracer::format::{Clause, Dialect, Event, Header, Outcome, Site, StreamKind};
+use portmortem_tracer::format::{
+    Clause, Dialect, Event, Header, Outcome, Role, Roles, Site, StreamKind,
+};
 use portmortem_tracer::{Keep, Options, Recorder, clock};
 use proptest::prelude::*;
 
@@ -30,7 +32,8 @@ pub(super) fn declare(recorder: &Recorder, predicates: u32) {
 /// What the file calls a predicate.
 pub(super) fn declare_one(recorder: &Recorder, predicate: u32) -> u32 {
     let (module, name, arity) = named(predicate);
-    recorder.predicate(module, &name, arity, Some("p.pl"), predicate + 1)
+    let (file, line) = (Some("p.pl"), predicate + 1);
+    recorder.predicate_with_roles(module, &name, arity, file, line, roles(predicate))
 }
 
 fn named(predicate: u32) -> (&'static str, String, u32) {
@@ -41,6 +44,17 @@ fn named(predicate: u32) -> (&'static str, String, u32) {
         BoxKind::SetUp => ("portmortem", "instrument".to_owned(), 0),
         BoxKind::Autoload => ("system", "autoload".to_owned(), 0),
         BoxKind::Call { arity } => ("user", format!("p{predicate}"), arity),
+    }
+}
+
+fn roles(predicate: u32) -> Roles {
+    match kind(predicate) {
+        _ if collects(predicate) => Roles::of(&[Role::Collector]),
+        BoxKind::EngineWork => Roles::of(&[Role::Collection]),
+        BoxKind::Waiting => Roles::of(&[Role::Waiting]),
+        BoxKind::SetUp => Roles::of(&[Role::SetUp]),
+        BoxKind::Autoload => Roles::of(&[Role::Loading]),
+        BoxKind::Call { .. } => Roles::default(),
     }
 }
 

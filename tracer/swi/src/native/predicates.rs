@@ -367,7 +367,7 @@ impl Known {
             let excluded = current.selection.excludes(&module_text, &text, number);
             let declare = || {
                 let recorder = &current.recorder;
-                let id = recorder.predicate(&module_text, &text, number, None, 0);
+                let id = current.predicate(&module_text, &text, number, None, 0);
                 if !is_recorded {
                     recorder.at_boundary(id);
                 }
@@ -414,7 +414,7 @@ impl Known {
                 return current.pseudo(AUTOLOAD);
             }
             if class == Class::FillsTable {
-                let declare = || current.recorder.predicate("system", FILL_TABLE, 0, None, 0);
+                let declare = || current.predicate("system", FILL_TABLE, 0, None, 0);
                 return *filling.get_or_insert_with(declare);
             }
             let declare = || {
@@ -422,7 +422,7 @@ impl Known {
                 let file = (!file.is_empty()).then(|| current.file_name(&file));
                 let number = u32::try_from(arity).unwrap_or(u32::MAX);
                 let recorder = &current.recorder;
-                let id = recorder.predicate(&module_text, &text, number, file.as_deref(), line);
+                let id = current.predicate(&module_text, &text, number, file.as_deref(), line);
                 if class == Class::Boundary {
                     recorder.at_boundary(id);
                 }

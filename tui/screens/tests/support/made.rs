@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, ClockSource, Dialect, Event, Header, Mode,
-    Outcome, Predicate, Record, Site, StreamBegin, StreamKind, crc32, encode_header, encode_record,
+    Outcome, Predicate, Record, Role, Roles, Site, StreamBegin, StreamKind, crc32, encode_header,
+    encode_record,
 };
 
 pub(crate) const PREDICATES: u32 = 300;
@@ -126,12 +127,13 @@ fn records() -> Vec<Record> {
             arity: id % 8,
             file: Some(id % MODULES),
             line: 10 + id / MODULES * 40,
+            roles: Roles::default(),
         }));
     }
-    for (id, name) in [
-        (WAITING, "waiting"),
-        (COLLECTION, "garbage_collect"),
-        (LOADING, "autoload"),
+    for (id, name, role) in [
+        (WAITING, "waiting", Role::Waiting),
+        (COLLECTION, "garbage_collect", Role::Collection),
+        (LOADING, "autoload", Role::Loading),
     ] {
         records.push(Record::Predicate(Predicate {
             id,
@@ -140,6 +142,7 @@ fn records() -> Vec<Record> {
             arity: 0,
             file: None,
             line: 0,
+            roles: Roles::of(&[role]),
         }));
     }
     for caller in 0..PREDICATES - 1 {
