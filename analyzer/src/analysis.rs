@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
-use crate::figures::arguments::Arguments;
+use crate::figures::arguments::ArgumentsOfPredicates;
 use crate::figures::contexts::way_up;
 use crate::figures::counted::Counted;
 use crate::figures::laws::{self, Imbalance};
@@ -420,7 +420,7 @@ impl Analysis {
     /// What calls were made with, by predicate: those with [`Trace::with_arguments`] that were
     /// called.
     #[must_use]
-    pub fn arguments(&self) -> &Arguments {
+    pub fn arguments(&self) -> &ArgumentsOfPredicates {
         &self.profile.arguments
     }
 

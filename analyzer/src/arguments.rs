@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use portmortem_tracer::format;
 use rustc_hash::FxHashMap;
 
-use crate::figures::arguments::{ArgumentFigures, Arguments, SizeFigures, SizeKind};
+use crate::figures::arguments::{ArgumentFigures, ArgumentsOfPredicates, SizeFigures, SizeKind};
 use crate::machine::{At, Note, Observer, OpenBox};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, Trace};
@@ -21,24 +21,24 @@ pub const MOST_DISTINCT: usize = 1 << 22;
 
 /// What was read so far, as an [`Observer`] of some streams.
 #[derive(Debug)]
-pub(crate) struct Books<'s> {
+pub(crate) struct ArgumentLedger<'s> {
     scope: &'s Scope,
     /// The predicates whose arguments were recorded.
     with: &'s [PredicateIndex],
-    predicates: BTreeMap<PredicateIndex, Page>,
-    /// So many hashes more can be told apart, of all books together.
+    predicates: BTreeMap<PredicateIndex, PredicateArguments>,
+    /// So many hashes more can be told apart, of all ledgers together.
     room: &'s AtomicUsize,
 }
 
 /// What was read of one predicate.
 #[derive(Debug, Default)]
-struct Page {
+struct PredicateArguments {
     figures: ArgumentFigures,
     /// How often each hash came.
     hashes: FxHashMap<u64, u64>,
 }
 
-impl<'s> Books<'s> {
+impl<'s> ArgumentLedger<'s> {
     /// Of a trace; `None` if it has no arguments.
     pub(crate) fn of(trace: &'s Trace, scope: &'s Scope, room: &'s AtomicUsize) -> Option<Self> {
         let with = trace.with_arguments();
@@ -54,8 +54,8 @@ impl<'s> Books<'s> {
         }
     }
 
-    pub(crate) fn into_pages(self) -> Pages {
-        Pages(self.predicates)
+    pub(crate) fn into_pages(self) -> ReadArguments {
+        ReadArguments(self.predicates)
     }
 
     fn book(&mut self, predicate: PredicateIndex, arguments: format::Arguments) {
@@ -89,7 +89,7 @@ impl<'s> Books<'s> {
     }
 }
 
-impl Observer for Books<'_> {
+impl Observer for ArgumentLedger<'_> {
     type Kept = ();
 
     fn called(&mut self, _: &At, _: &OpenBox, _: Option<&()>) {}
@@ -109,9 +109,9 @@ impl Observer for Books<'_> {
 
 /// What was read of some streams.
 #[derive(Debug, Default)]
-pub(crate) struct Pages(BTreeMap<PredicateIndex, Page>);
+pub(crate) struct ReadArguments(BTreeMap<PredicateIndex, PredicateArguments>);
 
-impl Pages {
+impl ReadArguments {
     /// With those of other streams.
     pub(crate) fn and(mut self, other: Self) -> Self {
         for (predicate, page) in other.0 {
@@ -126,7 +126,7 @@ impl Pages {
         self.0.values().any(|page| page.figures.cut_short)
     }
 
-    pub(crate) fn close(self) -> Arguments {
+    pub(crate) fn close(self) -> ArgumentsOfPredicates {
         let pages = self.0.into_iter();
         pages
             .map(|(predicate, page)| {
@@ -145,7 +145,7 @@ impl Pages {
     }
 }
 
-impl Page {
+impl PredicateArguments {
     fn add(&mut self, other: Self) {
         let (figures, others) = (&mut self.figures, other.figures);
         figures.hashed += others.hashed;

@@ -11,18 +11,18 @@ use crate::machine::{At, Note, Observer, OpenBox, WayOut};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, Trace};
 
-/// Index of a row in [`Books`]: clauses by their index, then predicates without a clause, then what
-/// has no row of its own.
-type Row = u32;
+/// Index of a row in [`ClauseLedger`]: clauses by their index, then predicates without a clause,
+/// then what has no row of its own.
+type ClauseRowIndex = u32;
 
 /// Where figures are booked, of all streams.
 #[derive(Debug)]
-pub(crate) struct Books<'s> {
+pub(crate) struct ClauseLedger<'s> {
     scope: &'s Scope,
     /// By clause: whose it is.
     predicates: Vec<PredicateIndex>,
     /// By predicate, the unknown one included: the row of its boxes while no clause is known.
-    without: Vec<Row>,
+    without: Vec<ClauseRowIndex>,
     rows: Vec<ClauseFigures>,
     /// Ticks so far in which what was active was no work, modulo 2⁶⁴.
     left_out: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Books<'s> {
     /// By row: how many boxes on the active chain are in it, and since when some are.
     on_chain: Vec<(u64, u64)>,
     /// What has no row.
-    nobody: Row,
+    nobody: ClauseRowIndex,
     /// The window has not begun.
     early: bool,
     /// By row: what was counted until then, to be taken away. Empty if there is no window.
@@ -40,12 +40,12 @@ pub(crate) struct Books<'s> {
 
 /// Figures of some streams by clause, and of them what was counted until the window began.
 #[derive(Debug, Default)]
-pub(crate) struct Counted {
+pub(crate) struct CountedClauses {
     all: Clauses,
     before: Clauses,
 }
 
-impl Counted {
+impl CountedClauses {
     /// With those of other streams.
     pub(crate) fn and(mut self, other: Self) -> Self {
         for (sums, parts) in [(&mut self.all, other.all), (&mut self.before, other.before)] {
@@ -68,7 +68,7 @@ impl Counted {
     }
 }
 
-impl<'s> Books<'s> {
+impl<'s> ClauseLedger<'s> {
     /// Of a trace; `None` if it names no clauses.
     pub(crate) fn of(trace: &Trace, scope: &'s Scope) -> Option<Self> {
         let clauses = trace.clauses().iter().map(|clause| clause.predicate);
@@ -82,9 +82,9 @@ impl<'s> Books<'s> {
         predicates: Vec<PredicateIndex>,
         unknown: PredicateIndex,
     ) -> Self {
-        const NONE: Row = Row::MAX;
+        const NONE: ClauseRowIndex = ClauseRowIndex::MAX;
         let mut without = vec![NONE; unknown as usize + 1];
-        let mut next = predicates.len() as Row;
+        let mut next = predicates.len() as ClauseRowIndex;
         for &predicate in &predicates {
             let row = &mut without[predicate as usize];
             if *row == NONE {
@@ -110,8 +110,8 @@ impl<'s> Books<'s> {
         }
     }
 
-    pub(crate) fn counted(self) -> Counted {
-        Counted {
+    pub(crate) fn counted(self) -> CountedClauses {
+        CountedClauses {
             all: self.clauses(&self.rows),
             before: self.clauses(&self.before),
         }
@@ -132,12 +132,12 @@ impl<'s> Books<'s> {
             .collect()
     }
 
-    fn row(&mut self, row: Row) -> &mut ClauseFigures {
+    fn row(&mut self, row: ClauseRowIndex) -> &mut ClauseFigures {
         &mut self.rows[row as usize]
     }
 
     /// Counts something that happens now.
-    fn count(&mut self, row: Row, count: impl Fn(&mut ClauseFigures)) {
+    fn count(&mut self, row: ClauseRowIndex, count: impl Fn(&mut ClauseFigures)) {
         count(self.row(row));
         if self.early {
             self.count_before(row, count);
@@ -145,13 +145,13 @@ impl<'s> Books<'s> {
     }
 
     /// Counts something as if it had been before the window.
-    fn count_before(&mut self, row: Row, count: impl Fn(&mut ClauseFigures)) {
+    fn count_before(&mut self, row: ClauseRowIndex, count: impl Fn(&mut ClauseFigures)) {
         if let Some(before) = self.before.get_mut(row as usize) {
             count(before);
         }
     }
 
-    fn come(&mut self, row: Row, times: u64, now: u64) {
+    fn come(&mut self, row: ClauseRowIndex, times: u64, now: u64) {
         let (boxes, since) = &mut self.on_chain[row as usize];
         if *boxes == 0 {
             *since = now;
@@ -159,7 +159,7 @@ impl<'s> Books<'s> {
         *boxes += times;
     }
 
-    fn go(&mut self, row: Row, times: u64, now: u64) {
+    fn go(&mut self, row: ClauseRowIndex, times: u64, now: u64) {
         let (boxes, since) = &mut self.on_chain[row as usize];
         *boxes -= times;
         if *boxes == 0 {
@@ -169,7 +169,7 @@ impl<'s> Books<'s> {
     }
 
     /// All work since an entry that came to nothing; what did inside already is not counted again.
-    fn lose(&mut self, row: Row, entry: Entry, now: u64) {
+    fn lose(&mut self, row: ClauseRowIndex, entry: ClauseEntry, now: u64) {
         let before = self.failed[row as usize].wrapping_sub(entry.failed);
         let work = self.work(now).wrapping_sub(entry.work);
         let lost = work.saturating_sub(before);
@@ -182,8 +182,8 @@ impl<'s> Books<'s> {
         now.wrapping_sub(self.left_out)
     }
 
-    fn entry(&self, row: Row, now: u64) -> Entry {
-        Entry {
+    fn entry(&self, row: ClauseRowIndex, now: u64) -> ClauseEntry {
+        ClauseEntry {
             work: self.work(now),
             failed: self.failed[row as usize],
         }
@@ -196,7 +196,7 @@ fn add(sum: &mut u64, part: u64) {
 
 /// When a clause was entered.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct ClauseEntry {
     /// Ticks of work until then.
     work: u64,
     /// Failed ticks of the row until then.
@@ -206,8 +206,8 @@ struct Entry {
 /// A logical box in a clause.
 #[derive(Debug, Clone, Copy)]
 struct InClause {
-    row: Row,
-    entry: Entry,
+    row: ClauseRowIndex,
+    entry: ClauseEntry,
     /// It has exited since.
     exited: bool,
     /// The entry is counted. If no clause is known that is only so when the box has come to a port.
@@ -221,30 +221,30 @@ struct InClause {
 struct Departed {
     /// Those that have not exited since they entered it, and the entry of the first.
     fresh: u64,
-    entry: Entry,
+    entry: ClauseEntry,
     /// The others.
     exited: u64,
 }
 
 /// What is kept with a physical box.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct ClauseFrame {
     /// Boxes that could be re-entered when it was called.
     base: usize,
     /// Where its time is booked: for the innermost visible box on the chain.
-    row: Row,
+    row: ClauseRowIndex,
     /// Its innermost logical box, if that is visible.
     innermost: Option<InClause>,
     /// By row: the visible ones before it.
-    departed: BTreeMap<Row, Departed>,
+    departed: BTreeMap<ClauseRowIndex, Departed>,
     /// It exited, and left a choicepoint of its own.
     left: bool,
     /// Time while it is active is work: by the kind of the innermost visible box on the chain.
     is_work: bool,
 }
 
-impl Observer for Books<'_> {
-    type Kept = Frame;
+impl Observer for ClauseLedger<'_> {
+    type Kept = ClauseFrame;
 
     fn begins(&mut self, _stream: u32) {
         self.early = self.scope.window.is_some();
@@ -254,7 +254,7 @@ impl Observer for Books<'_> {
         self.early = false;
     }
 
-    fn passed(&mut self, ticks: u64, active: Option<&Frame>) {
+    fn passed(&mut self, ticks: u64, active: Option<&ClauseFrame>) {
         if let Some(frame) = active {
             add(&mut self.row(frame.row).self_ticks, ticks);
             if !frame.is_work {
@@ -263,8 +263,8 @@ impl Observer for Books<'_> {
         }
     }
 
-    fn called(&mut self, at: &At, open: &OpenBox, around: Option<&Frame>) -> Frame {
-        let mut frame = Frame {
+    fn called(&mut self, at: &At, open: &OpenBox, around: Option<&ClauseFrame>) -> ClauseFrame {
+        let mut frame = ClauseFrame {
             base: at.choices,
             row: self.row_of(around),
             innermost: None,
@@ -276,7 +276,7 @@ impl Observer for Books<'_> {
         frame
     }
 
-    fn departed(&mut self, at: &At, open: &OpenBox, frame: &mut Frame) {
+    fn departed(&mut self, at: &At, open: &OpenBox, frame: &mut ClauseFrame) {
         if let Some(mut before) = frame.innermost.take() {
             before.count(self);
             let group = frame.departed.entry(before.row).or_insert(Departed {
@@ -296,7 +296,7 @@ impl Observer for Books<'_> {
         self.open(at, open, frame);
     }
 
-    fn left(&mut self, at: &At, frame: &mut Frame, way_out: WayOut) {
+    fn left(&mut self, at: &At, frame: &mut ClauseFrame, way_out: WayOut) {
         if let Some(innermost) = &mut frame.innermost {
             self.go(innermost.row, 1, at.now);
             innermost.count(self);
@@ -323,7 +323,7 @@ impl Observer for Books<'_> {
         }
     }
 
-    fn re_entered(&mut self, at: &At, frame: &mut Frame, around: Option<&Frame>) {
+    fn re_entered(&mut self, at: &At, frame: &mut ClauseFrame, around: Option<&ClauseFrame>) {
         if let Some(row) = frame.left_in() {
             self.count(row, |figures| figures.left_redos += 1);
             frame.left = false;
@@ -341,20 +341,20 @@ impl Observer for Books<'_> {
         }
     }
 
-    fn cut(&mut self, _: &At, frame: Frame) {
+    fn cut(&mut self, _: &At, frame: ClauseFrame) {
         if let Some(row) = frame.left_in() {
             self.count(row, |figures| figures.left_cuts += 1);
         }
     }
 
-    fn lost(&mut self, _: &At, frame: Frame) {
+    fn lost(&mut self, _: &At, frame: ClauseFrame) {
         if let Some(row) = frame.left_in() {
             self.row(row).left_pending += 1;
         }
     }
 
     /// A clause is entered; one that the trace does not name is greater than all.
-    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut Frame)>) {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut ClauseFrame)>) {
         let (Note::Clause(clause), Some((open, frame))) = (note, active) else {
             return;
         };
@@ -380,14 +380,14 @@ impl Observer for Books<'_> {
     }
 }
 
-impl Books<'_> {
+impl ClauseLedger<'_> {
     /// Where the time of a box is booked that shows nothing of its own.
-    fn row_of(&self, around: Option<&Frame>) -> Row {
+    fn row_of(&self, around: Option<&ClauseFrame>) -> ClauseRowIndex {
         around.map_or(self.nobody, |frame| frame.row)
     }
 
     /// The box has a new logical box.
-    fn open(&mut self, at: &At, open: &OpenBox, frame: &mut Frame) {
+    fn open(&mut self, at: &At, open: &OpenBox, frame: &mut ClauseFrame) {
         if open.is_shown(self.scope) {
             frame.is_work = self.scope.kind_of(open.predicate).is_work();
             let row = self.without[open.predicate as usize];
@@ -397,7 +397,7 @@ impl Books<'_> {
         }
     }
 
-    fn enter(&self, row: Row, at: &At) -> InClause {
+    fn enter(&self, row: ClauseRowIndex, at: &At) -> InClause {
         InClause {
             row,
             entry: self.entry(row, at.now),
@@ -407,7 +407,7 @@ impl Books<'_> {
         }
     }
 
-    fn exit(&mut self, frame: &mut Frame) {
+    fn exit(&mut self, frame: &mut ClauseFrame) {
         if let Some(innermost) = &mut frame.innermost {
             innermost.exited = true;
             self.count(innermost.row, |figures| figures.exits += 1);
@@ -418,7 +418,7 @@ impl Books<'_> {
         }
     }
 
-    fn fail(&mut self, at: &At, frame: &Frame) {
+    fn fail(&mut self, at: &At, frame: &ClauseFrame) {
         if let Some(innermost) = &frame.innermost {
             innermost.end(self, at.now);
         }
@@ -434,7 +434,7 @@ impl Books<'_> {
     }
 
     /// Counts each logical box of a frame that ends like this.
-    fn stop(&mut self, frame: &Frame, count: impl Fn(&mut ClauseFigures, u64)) {
+    fn stop(&mut self, frame: &ClauseFrame, count: impl Fn(&mut ClauseFigures, u64)) {
         if let Some(innermost) = &frame.innermost {
             self.count(innermost.row, |figures| count(figures, 1));
         }
@@ -446,23 +446,23 @@ impl Books<'_> {
 
 impl InClause {
     /// It is certain that the box is in this clause, or in none that is known.
-    fn count(&mut self, books: &mut Books) {
+    fn count(&mut self, ledger: &mut ClauseLedger) {
         if !self.counted {
             self.counted = true;
-            books.row(self.row).entered += 1;
+            ledger.row(self.row).entered += 1;
             if self.early {
-                books.count_before(self.row, |figures| figures.entered += 1);
+                ledger.count_before(self.row, |figures| figures.entered += 1);
             }
         }
     }
 
     /// The box failed, or goes on with its next clause.
-    fn end(&self, books: &mut Books, now: u64) {
+    fn end(&self, ledger: &mut ClauseLedger, now: u64) {
         if self.exited {
-            books.count(self.row, |figures| figures.exhausted += 1);
+            ledger.count(self.row, |figures| figures.exhausted += 1);
         } else {
-            books.lose(self.row, self.entry, now);
-            books.count(self.row, |figures| figures.failed += 1);
+            ledger.lose(self.row, self.entry, now);
+            ledger.count(self.row, |figures| figures.failed += 1);
         }
     }
 }
@@ -473,9 +473,9 @@ impl Departed {
     }
 }
 
-impl Frame {
+impl ClauseFrame {
     /// The clause that it left a choicepoint of its own in.
-    fn left_in(&self) -> Option<Row> {
+    fn left_in(&self) -> Option<ClauseRowIndex> {
         self.innermost
             .as_ref()
             .filter(|_| self.left)

@@ -4,14 +4,14 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use crate::arguments::{self, MOST_DISTINCT, Pages};
+use crate::arguments::{self, MOST_DISTINCT, ReadArguments};
 use crate::calls::{Calls, Timing};
-use crate::clauses::{self, Counted};
-use crate::figures::arguments::Arguments;
+use crate::clauses::{self, CountedClauses};
+use crate::figures::arguments::ArgumentsOfPredicates;
 use crate::figures::clauses::Clauses;
 use crate::figures::values::Values;
 use crate::figures::waits::Waits;
-use crate::machine::pass::{Watch, one_stream, over_streams};
+use crate::machine::pass::{PassWatch, one_stream, over_streams};
 use crate::scope::Scope;
 use crate::trace::Trace;
 use crate::{values, waits};
@@ -20,7 +20,7 @@ use crate::{values, waits};
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) clauses: Clauses,
-    pub(crate) arguments: Arguments,
+    pub(crate) arguments: ArgumentsOfPredicates,
     pub(crate) values: Values,
     /// If the trace says it.
     pub(crate) waits: Option<Waits>,
@@ -46,7 +46,7 @@ pub(crate) fn read(
     cancel: Option<&AtomicBool>,
 ) -> Option<Found> {
     let with_calls = asked.calls;
-    let shared = waits::Known::of(trace).filter(|_| asked.waits);
+    let shared = waits::KnownOfAll::of(trace).filter(|_| asked.waits);
     let says_more = !trace.clauses().is_empty()
         || !trace.with_arguments().is_empty()
         || !trace.with_values().is_empty()
@@ -54,18 +54,20 @@ pub(crate) fn read(
     if !says_more && !with_calls {
         return Some(Found::default());
     }
-    let watch = Watch {
+    let watch = PassWatch {
         progress: None,
         cancel,
     };
     let room = AtomicUsize::new(MOST_DISTINCT);
     let timing = with_calls.then(|| Timing::of(trace));
     let new = || {
-        let clauses = clauses::Books::of(trace, scope);
-        let arguments = arguments::Books::of(trace, scope, &room);
+        let clauses = clauses::ClauseLedger::of(trace, scope);
+        let arguments = arguments::ArgumentLedger::of(trace, scope, &room);
         let calls = timing.as_ref().map(|timing| timing.observer(scope));
-        let values = values::Books::of(trace, scope);
-        let waits = shared.as_ref().map(|known| waits::Books::new(known, scope));
+        let values = values::ValueLedger::of(trace, scope);
+        let waits = shared
+            .as_ref()
+            .map(|known| waits::WaitLedger::new(known, scope));
         (clauses, ((arguments, (values, waits)), calls))
     };
     let found = over_streams(
@@ -74,12 +76,16 @@ pub(crate) fn read(
         watch,
         new,
         |(clauses, ((arguments, (values, waits)), calls))| Parts {
-            clauses: clauses.map(clauses::Books::counted).unwrap_or_default(),
-            pages: arguments
-                .map(arguments::Books::into_pages)
+            clauses: clauses
+                .map(clauses::ClauseLedger::counted)
                 .unwrap_or_default(),
-            values: values.map(values::Books::into_values).unwrap_or_default(),
-            waits: waits.map(waits::Books::into_read).unwrap_or_default(),
+            pages: arguments
+                .map(arguments::ArgumentLedger::into_pages)
+                .unwrap_or_default(),
+            values: values
+                .map(values::ValueLedger::into_values)
+                .unwrap_or_default(),
+            waits: waits.map(waits::WaitLedger::into_read).unwrap_or_default(),
             calls: calls.map(Calls::observed).unwrap_or_default(),
         },
         Parts::and,
@@ -107,10 +113,10 @@ pub(crate) fn read(
 /// What was found of some streams.
 #[derive(Default)]
 struct Parts {
-    clauses: Counted,
-    pages: Pages,
+    clauses: CountedClauses,
+    pages: ReadArguments,
     values: Values,
-    waits: waits::Read,
+    waits: waits::ReadWaits,
     calls: Calls,
 }
 
@@ -131,29 +137,33 @@ impl Parts {
 fn of_others(
     trace: &Trace,
     scope: &Scope,
-    watch: Watch,
-    known: &waits::Known,
-) -> Option<waits::Read> {
-    let mut books = waits::Books::new(known, scope);
+    watch: PassWatch,
+    known: &waits::KnownOfAll,
+) -> Option<waits::ReadWaits> {
+    let mut ledger = waits::WaitLedger::new(known, scope);
     let mut others = trace.streams().iter();
     others
         .all(|stream| {
-            scope.has_stream(stream.id) || one_stream(trace, stream, scope, watch, &mut books)
+            scope.has_stream(stream.id) || one_stream(trace, stream, scope, watch, &mut ledger)
         })
-        .then(|| books.into_read())
+        .then(|| ledger.into_read())
 }
 
 /// What calls were made with, stream by stream: of more different calls than can be told apart, the
 /// first ones are.
-fn in_turn(trace: &Trace, scope: &Scope, watch: Watch) -> Option<Pages> {
+fn in_turn(trace: &Trace, scope: &Scope, watch: PassWatch) -> Option<ReadArguments> {
     let room = AtomicUsize::new(MOST_DISTINCT);
-    let mut books = arguments::Books::of(trace, scope, &room);
+    let mut ledger = arguments::ArgumentLedger::of(trace, scope, &room);
     let mut streams = trace.streams().iter();
     streams
         .all(|stream| {
-            !scope.has_stream(stream.id) || one_stream(trace, stream, scope, watch, &mut books)
+            !scope.has_stream(stream.id) || one_stream(trace, stream, scope, watch, &mut ledger)
         })
-        .then(|| books.map(arguments::Books::into_pages).unwrap_or_default())
+        .then(|| {
+            ledger
+                .map(arguments::ArgumentLedger::into_pages)
+                .unwrap_or_default()
+        })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use portmortem_tracer::format::{Outcome, Technique};
 
 use crate::Analysis;
 use crate::figures::StreamFigures;
-use crate::figures::laws::Subject;
+use crate::figures::laws::LawSubject;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::figures::whole::Whole;
@@ -356,10 +356,10 @@ pub fn defects(analysis: &Analysis, most: usize) -> Vec<String> {
     broken
         .map(|imbalance| {
             let place = match imbalance.subject {
-                Subject::Predicate(index) => analysis.predicate(index).to_owned(),
-                Subject::Stream(id) => format!("stream {id}"),
-                Subject::Context(row) => format!("context {row}"),
-                Subject::Trace => "the trace".to_owned(),
+                LawSubject::Predicate(index) => analysis.predicate(index).to_owned(),
+                LawSubject::Stream(id) => format!("stream {id}"),
+                LawSubject::Context(row) => format!("context {row}"),
+                LawSubject::Trace => "the trace".to_owned(),
             };
             format!(
                 "a defect of Portmortem, please report it: of {place}, {} does not hold ({} and {})",

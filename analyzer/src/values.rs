@@ -36,7 +36,7 @@ type Of = (PredicateIndex, Option<SiteIndex>);
 
 /// What is known of one argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Value {
+struct ArgumentFacts {
     kind: ValueKind,
     size: u32,
     hash: u64,
@@ -44,7 +44,7 @@ struct Value {
     newer: u32,
 }
 
-impl Value {
+impl ArgumentFacts {
     const UNKNOWN: Self = Self {
         kind: ValueKind::Unknown,
         size: 0,
@@ -68,12 +68,12 @@ impl Value {
 
 /// Arguments, from the first one.
 #[derive(Debug, Clone, Default)]
-struct Row {
-    values: [Option<Value>; MOST],
+struct FirstArguments {
+    values: [Option<ArgumentFacts>; MOST],
 }
 
-impl Row {
-    fn set(&mut self, argument: u8, value: Value) {
+impl FirstArguments {
+    fn set(&mut self, argument: u8, value: ArgumentFacts) {
         let at = usize::from(argument).checked_sub(1);
         let Some(place) = at.and_then(|at| self.values.get_mut(at)) else {
             return;
@@ -88,8 +88,8 @@ impl Row {
         }
     }
 
-    fn get(&self, at: usize) -> Value {
-        self.values[at].unwrap_or(Value::UNKNOWN)
+    fn get(&self, at: usize) -> ArgumentFacts {
+        self.values[at].unwrap_or(ArgumentFacts::UNKNOWN)
     }
 
     /// At an exit: what was ground in the call still is.
@@ -111,12 +111,12 @@ impl Row {
     /// A hash of all but one of them; `None` if another one is not known, or not ground.
     fn without(&self, left_out: Option<usize>) -> Option<u64> {
         let all = (0..self.len()).filter(|&at| Some(at) != left_out);
-        self.hash_of(all, Value::is_known)
+        self.hash_of(all, ArgumentFacts::is_known)
     }
 
     /// A hash of all of them, whatever variables are in them; `None` if one is not known.
     fn variant(&self) -> Option<u64> {
-        let is_enough = |value: Value| value.kind != ValueKind::Unknown;
+        let is_enough = |value: ArgumentFacts| value.kind != ValueKind::Unknown;
         self.hash_of(0..self.len(), is_enough)
     }
 
@@ -124,7 +124,7 @@ impl Row {
     fn hash_of(
         &self,
         some: impl Iterator<Item = usize>,
-        is_enough: impl Fn(Value) -> bool,
+        is_enough: impl Fn(ArgumentFacts) -> bool,
     ) -> Option<u64> {
         let mut hash = DefaultHasher::new();
         for at in some {
@@ -140,9 +140,9 @@ impl Row {
 
 /// A call with values, while its box is there.
 #[derive(Debug)]
-struct Noted {
+struct NotedCall {
     of: Of,
-    given: Row,
+    given: FirstArguments,
     exits: u32,
     /// Hashes of its solutions, as far as they are known.
     solutions: FxHashSet<u64>,
@@ -150,28 +150,28 @@ struct Noted {
 
 /// What is kept with a box.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct KeptForValues {
     /// The goal that called last.
     site: Option<SiteIndex>,
     /// The last call, and the first one if there are several.
-    noted: Option<Box<[Option<Noted>; CALLS]>>,
+    noted: Option<Box<[Option<NotedCall>; CALLS]>>,
     /// What is said of the exit that comes.
-    results: Option<Box<[Option<Row>; CALLS]>>,
+    results: Option<Box<[Option<FirstArguments>; CALLS]>>,
 }
 
 /// What was read so far, as an [`Observer`] of some streams.
 #[derive(Debug)]
-pub(crate) struct Books<'s> {
+pub(crate) struct ValueLedger<'s> {
     scope: &'s Scope,
     /// The predicates of which there are values.
     with: &'s [PredicateIndex],
     values: Values,
-    stream: Seen,
+    stream: SeenBefore,
 }
 
 /// What came before in a stream.
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenBefore {
     /// Ground terms, by goal and argument.
     terms: FxHashSet<(Of, usize, u64)>,
     /// Results by predicate and arguments, and how many results of that call came before it.
@@ -184,17 +184,17 @@ struct Seen {
     /// Which predicate made one term of another, and which argument that was.
     made: FxHashMap<(u64, u64), (PredicateIndex, usize)>,
     /// The last results of each goal, the newest first.
-    last: FxHashMap<Of, VecDeque<Row>>,
+    last: FxHashMap<Of, VecDeque<FirstArguments>>,
 }
 
-impl Seen {
+impl SeenBefore {
     fn has_room(&self) -> bool {
         let of_calls = self.results.len() + self.variants.len() + self.varied.len();
         self.terms.len() + of_calls + self.made.len() < MOST_DISTINCT
     }
 }
 
-impl<'s> Books<'s> {
+impl<'s> ValueLedger<'s> {
     /// Of a trace; `None` if it has no values.
     pub(crate) fn of(trace: &'s Trace, scope: &'s Scope) -> Option<Self> {
         let with = trace.with_values();
@@ -202,7 +202,7 @@ impl<'s> Books<'s> {
             scope,
             with,
             values: Values::default(),
-            stream: Seen::default(),
+            stream: SeenBefore::default(),
         })
     }
 
@@ -215,16 +215,22 @@ impl<'s> Books<'s> {
     }
 
     /// An argument of a call.
-    fn given(&mut self, open: &OpenBox, kept: &mut Kept, argument: u8, value: Value) {
+    fn given(
+        &mut self,
+        open: &OpenBox,
+        kept: &mut KeptForValues,
+        argument: u8,
+        value: ArgumentFacts,
+    ) {
         let of = (open.predicate, kept.site);
         let calls = kept.noted.get_or_insert_default();
         if argument == 1 {
             if calls[1].is_none() {
                 calls[1] = calls[0].take();
             }
-            calls[0] = Some(Noted {
+            calls[0] = Some(NotedCall {
                 of,
-                given: Row::default(),
+                given: FirstArguments::default(),
                 exits: 0,
                 solutions: FxHashSet::default(),
             });
@@ -254,7 +260,7 @@ impl<'s> Books<'s> {
             }
         }
         if let Some(last) = self.stream.last.get(&of).filter(|_| value.is_term()) {
-            let is_it = |given: Value| given.is_term() && given.hash == value.hash;
+            let is_it = |given: ArgumentFacts| given.is_term() && given.hash == value.hash;
             for from in (0..MOST).filter(|&from| from != at) {
                 if last.iter().any(|row| is_it(row.get(from))) {
                     let pair = (argument, from as u8 + 1);
@@ -265,8 +271,8 @@ impl<'s> Books<'s> {
     }
 
     /// A call exits with these arguments.
-    fn exits(&mut self, noted: &Noted, results: &Row) {
-        let Noted { of, given, .. } = noted;
+    fn exits(&mut self, noted: &NotedCall, results: &FirstArguments) {
+        let NotedCall { of, given, .. } = noted;
         let (predicate, count) = (of.0, given.len());
         let figures = self.figures(*of);
         figures.exits += 1;
@@ -278,7 +284,7 @@ impl<'s> Books<'s> {
         }
         let is_result =
             |&at: &usize| given.get(at).kind == ValueKind::Unbound && results.get(at).is_bound();
-        let mut made = Row::default();
+        let mut made = FirstArguments::default();
         for to in (0..count).filter(is_result) {
             let result = results.get(to);
             made.set(to as u8 + 1, result);
@@ -317,8 +323,8 @@ impl<'s> Books<'s> {
     }
 
     /// The first result of a call: its arguments at its exit, or none if it failed.
-    fn first_result(&mut self, noted: &Noted, results: Option<&Row>) {
-        let Noted { of, given, .. } = noted;
+    fn first_result(&mut self, noted: &NotedCall, results: Option<&FirstArguments>) {
+        let NotedCall { of, given, .. } = noted;
         let predicate = of.0;
         self.variant(noted, results);
         let result = match results {
@@ -375,8 +381,8 @@ impl<'s> Books<'s> {
     /// The first result of a call, compared with that of one with the same arguments, whatever
     /// variables are in them. A result with variables in it is made for each call: they are bound
     /// in other ways.
-    fn variant(&mut self, noted: &Noted, results: Option<&Row>) {
-        let makes_variables = |results: &Row| {
+    fn variant(&mut self, noted: &NotedCall, results: Option<&FirstArguments>) {
+        let makes_variables = |results: &FirstArguments| {
             (0..noted.given.len()).any(|at| {
                 let (given, result) = (noted.given.get(at).kind, results.get(at).kind);
                 given == ValueKind::Unbound && result == ValueKind::NotGround
@@ -388,7 +394,7 @@ impl<'s> Books<'s> {
         if results.is_some_and(makes_variables) {
             return;
         }
-        let result = results.map_or(Some(0), Row::variant);
+        let result = results.map_or(Some(0), FirstArguments::variant);
         let has_room = self.stream.has_room();
         self.values.cut_short |= !has_room;
         let of = (noted.of.0, given);
@@ -408,7 +414,7 @@ impl<'s> Books<'s> {
     }
 
     /// A result of a call after its first one: another exit, or none if it failed then.
-    fn later_result(&mut self, noted: &Noted, results: Option<&Row>) {
+    fn later_result(&mut self, noted: &NotedCall, results: Option<&FirstArguments>) {
         let result = results.map_or(Some(0), |results| results.without(None));
         let (Some(result), Some(all)) = (result, noted.given.without(None)) else {
             return;
@@ -427,7 +433,7 @@ impl<'s> Books<'s> {
     }
 
     /// A solution of a call. Variables that are left may be constrained in other ways in each.
-    fn solution(&mut self, noted: &mut Noted, results: &Row) {
+    fn solution(&mut self, noted: &mut NotedCall, results: &FirstArguments) {
         let is_ground = |at| results.get(at).kind == ValueKind::Ground;
         let all_ground = (0..noted.given.len()).all(is_ground);
         let Some(solution) = results.without(None).filter(|_| all_ground) else {
@@ -463,25 +469,25 @@ fn again(
     }
 }
 
-impl Observer for Books<'_> {
-    type Kept = Kept;
+impl Observer for ValueLedger<'_> {
+    type Kept = KeptForValues;
 
     fn begins(&mut self, _: u32) {
-        self.stream = Seen::default();
+        self.stream = SeenBefore::default();
     }
 
-    fn called(&mut self, at: &At, _: &OpenBox, _: Option<&Kept>) -> Kept {
-        Kept {
+    fn called(&mut self, at: &At, _: &OpenBox, _: Option<&KeptForValues>) -> KeptForValues {
+        KeptForValues {
             site: at.site,
-            ..Kept::default()
+            ..KeptForValues::default()
         }
     }
 
-    fn departed(&mut self, at: &At, _: &OpenBox, kept: &mut Kept) {
+    fn departed(&mut self, at: &At, _: &OpenBox, kept: &mut KeptForValues) {
         kept.site = at.site;
     }
 
-    fn left(&mut self, at: &At, kept: &mut Kept, way_out: WayOut) {
+    fn left(&mut self, at: &At, kept: &mut KeptForValues, way_out: WayOut) {
         let results = kept.results.take();
         let Some(calls) = kept.noted.as_mut().filter(|_| at.is_inside) else {
             return;
@@ -512,7 +518,7 @@ impl Observer for Books<'_> {
         }
     }
 
-    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut Kept)>) {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut KeptForValues)>) {
         let Some((open, kept)) = active.filter(|_| at.is_inside) else {
             return;
         };
@@ -526,7 +532,7 @@ impl Observer for Books<'_> {
         else {
             return;
         };
-        let value = Value {
+        let value = ArgumentFacts {
             kind,
             size,
             hash,

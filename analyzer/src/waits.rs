@@ -37,10 +37,10 @@ const MOST: usize = 1 << 20;
 
 /// What was read so far, as an [`Observer`] of some streams.
 #[derive(Debug)]
-pub(crate) struct Books<'s> {
+pub(crate) struct WaitLedger<'s> {
     scope: &'s Scope,
-    known: &'s Known,
-    read: Read,
+    known: &'s KnownOfAll,
+    read: ReadWaits,
     stream: u32,
     /// The stream is looked at: its waits count.
     counts: bool,
@@ -58,10 +58,10 @@ pub(crate) struct Books<'s> {
 
 /// What was read of some streams.
 #[derive(Debug, Default)]
-pub(crate) struct Read {
+pub(crate) struct ReadWaits {
     waits: Vec<Wait>,
     /// What streams did with what is shared, in the order of streams.
-    stretches: FxHashMap<(Deed, u32), Vec<Stretch>>,
+    stretches: FxHashMap<(Deed, u32), Vec<StreamStretch>>,
     /// Waits for which there was no room.
     rest: BTreeMap<WaitKind, WaitFigures>,
 }
@@ -76,7 +76,7 @@ enum Deed {
 
 /// When a stream did something.
 #[derive(Debug, Clone, Copy)]
-struct Stretch {
+struct StreamStretch {
     stream: u32,
     from: u64,
     to: u64,
@@ -95,7 +95,7 @@ struct Wait {
 
 /// What is kept with a box.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct KeptForWaits {
     predicate: PredicateIndex,
     site: Option<SiteIndex>,
     /// When it was called: the tick, and how much of what is looked at was over.
@@ -112,7 +112,7 @@ pub(crate) struct Kept {
 
 /// What boxes of a predicate are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum WaitBoxKind {
     Wait,
     /// What else happens between two ports.
     Between,
@@ -121,16 +121,16 @@ enum Kind {
 
 /// What all streams share: found once.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownOfAll {
     /// By predicate.
-    kinds: Vec<Kind>,
+    kinds: Vec<WaitBoxKind>,
     /// By id of what is shared: the first id of the same name.
     same: FxHashMap<u32, u32>,
     /// The id of the empty name: all that a thread has locked.
     all: Option<u32>,
 }
 
-impl Known {
+impl KnownOfAll {
     /// Of a trace; `None` if it does not say what calls do among threads.
     pub(crate) fn of(trace: &Trace) -> Option<Self> {
         let shared = trace.all_shared();
@@ -138,9 +138,9 @@ impl Known {
             return None;
         }
         let kind = |(info, kind): (&PredicateInfo, BoxKind)| match kind {
-            BoxKind::Waiting if !info.is_preempted() => Kind::Wait,
-            kind if kind.is_between_ports() => Kind::Between,
-            _ => Kind::Call,
+            BoxKind::Waiting if !info.is_preempted() => WaitBoxKind::Wait,
+            kind if kind.is_between_ports() => WaitBoxKind::Between,
+            _ => WaitBoxKind::Call,
         };
         let predicates = trace.predicates().iter();
         let kinds = predicates.zip(BoxKind::by_predicate(trace)).map(kind);
@@ -156,12 +156,12 @@ impl Known {
     }
 }
 
-impl<'s> Books<'s> {
-    pub(crate) fn new(known: &'s Known, scope: &'s Scope) -> Self {
+impl<'s> WaitLedger<'s> {
+    pub(crate) fn new(known: &'s KnownOfAll, scope: &'s Scope) -> Self {
         Self {
             scope,
             known,
-            read: Read::default(),
+            read: ReadWaits::default(),
             stream: 0,
             counts: false,
             kept: 0,
@@ -172,7 +172,7 @@ impl<'s> Books<'s> {
         }
     }
 
-    pub(crate) fn into_read(mut self) -> Read {
+    pub(crate) fn into_read(mut self) -> ReadWaits {
         self.end();
         self.read
     }
@@ -215,7 +215,7 @@ impl<'s> Books<'s> {
         if self.kept < MOST && !when.is_empty() {
             self.kept += 1;
             let all = self.read.stretches.entry((deed, shared)).or_default();
-            all.push(Stretch {
+            all.push(StreamStretch {
                 stream: self.stream,
                 from: when.start,
                 to: when.end,
@@ -224,7 +224,7 @@ impl<'s> Books<'s> {
     }
 
     /// A logical box is left: what it did with what threads share is done.
-    fn leaves(&mut self, kept: &mut Kept, way_out: Option<WayOut>) {
+    fn leaves(&mut self, kept: &mut KeptForWaits, way_out: Option<WayOut>) {
         let Some(SyncCall { role, shared }) = kept.sync.take() else {
             return;
         };
@@ -272,7 +272,7 @@ impl<'s> Books<'s> {
     }
 
     /// What a call waits for now.
-    fn object(around: &Kept) -> Option<SharedObject> {
+    fn object(around: &KeptForWaits) -> Option<SharedObject> {
         let SyncCall { role, shared } = around.sync?;
         let kind = match role {
             SyncRole::Holds if around.holds.get().is_some() => return None,
@@ -286,8 +286,8 @@ impl<'s> Books<'s> {
     }
 }
 
-impl Observer for Books<'_> {
-    type Kept = Kept;
+impl Observer for WaitLedger<'_> {
+    type Kept = KeptForWaits;
 
     fn begins(&mut self, stream: u32) {
         self.end();
@@ -296,10 +296,10 @@ impl Observer for Books<'_> {
         (self.kept, self.lost) = (0, false);
     }
 
-    fn called(&mut self, at: &At, open: &OpenBox, around: Option<&Kept>) -> Kept {
+    fn called(&mut self, at: &At, open: &OpenBox, around: Option<&KeptForWaits>) -> KeptForWaits {
         let kind = self.known.kinds.get(open.predicate as usize).copied();
-        let is_wait = kind == Some(Kind::Wait);
-        let is_between = is_wait || kind == Some(Kind::Between);
+        let is_wait = kind == Some(WaitBoxKind::Wait);
+        let is_between = is_wait || kind == Some(WaitBoxKind::Between);
         self.happens(at, is_between);
         if let Some(around) = around.filter(|_| !is_between)
             && matches!(
@@ -323,7 +323,7 @@ impl Observer for Books<'_> {
             };
             (kind, at.number)
         });
-        Kept {
+        KeptForWaits {
             predicate: open.predicate,
             site: at.site,
             from: at.tick,
@@ -335,13 +335,13 @@ impl Observer for Books<'_> {
         }
     }
 
-    fn departed(&mut self, at: &At, open: &OpenBox, kept: &mut Kept) {
+    fn departed(&mut self, at: &At, open: &OpenBox, kept: &mut KeptForWaits) {
         self.happens(at, false);
         self.leaves(kept, None);
         (kept.predicate, kept.site, kept.from) = (open.predicate, at.site, at.tick);
     }
 
-    fn left(&mut self, at: &At, kept: &mut Kept, way_out: WayOut) {
+    fn left(&mut self, at: &At, kept: &mut KeptForWaits, way_out: WayOut) {
         self.happens(at, kept.is_between);
         if way_out == WayOut::Open {
             self.tick = self.end_of(at.tick);
@@ -374,7 +374,7 @@ impl Observer for Books<'_> {
         }
     }
 
-    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut Kept)>) {
+    fn noted(&mut self, at: &At, note: Note, active: Option<(&OpenBox, &mut KeptForWaits)>) {
         let (Note::Sync(call), Some((_, kept))) = (note, active) else {
             return;
         };
@@ -389,7 +389,7 @@ impl Observer for Books<'_> {
     }
 }
 
-impl Read {
+impl ReadWaits {
     /// With what was read of other streams.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.waits.extend(other.waits);
@@ -403,8 +403,9 @@ impl Read {
     /// Who waited for whom.
     pub(crate) fn close(self, trace: &Trace) -> Waits {
         let stretches = self.stretches.into_iter();
-        let stretches: FxHashMap<_, _> =
-            stretches.map(|(of, all)| (of, InOrder::new(all))).collect();
+        let stretches: FxHashMap<_, _> = stretches
+            .map(|(of, all)| (of, StretchesInOrder::new(all)))
+            .collect();
         let mut sums = self.rest;
         let mut longest = Vec::with_capacity(self.waits.len());
         for wait in self.waits {
@@ -449,7 +450,7 @@ impl Wait {
     fn awaited(
         &self,
         trace: &Trace,
-        stretches: &FxHashMap<(Deed, u32), InOrder>,
+        stretches: &FxHashMap<(Deed, u32), StretchesInOrder>,
     ) -> Vec<(Option<u32>, u64)> {
         let all = self.to - self.from;
         let Some(object) = self.kind.object else {
@@ -487,14 +488,14 @@ fn thread(trace: &Trace, shared: u32, wait: &Wait) -> Option<u32> {
 
 /// Stretches by their beginning.
 #[derive(Debug)]
-struct InOrder {
-    stretches: Vec<Stretch>,
+struct StretchesInOrder {
+    stretches: Vec<StreamStretch>,
     /// The latest end of each and all before it.
     latest: Vec<u64>,
 }
 
-impl InOrder {
-    fn new(mut stretches: Vec<Stretch>) -> Self {
+impl StretchesInOrder {
+    fn new(mut stretches: Vec<StreamStretch>) -> Self {
         stretches.sort_by_key(|stretch| (stretch.from, stretch.to, stretch.stream));
         let mut latest = 0;
         let latest = stretches.iter().map(|stretch| {
@@ -506,7 +507,7 @@ impl InOrder {
     }
 
     /// Those of other streams that overlap with a wait, the last one first.
-    fn around<'w>(&'w self, wait: &'w Wait) -> impl Iterator<Item = &'w Stretch> {
+    fn around<'w>(&'w self, wait: &'w Wait) -> impl Iterator<Item = &'w StreamStretch> {
         let after = self.stretches.partition_point(|one| one.from < wait.to);
         let before = (0..after).rev();
         before

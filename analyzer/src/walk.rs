@@ -21,12 +21,12 @@ pub(crate) const STRIDE: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Trail {
     follow: Arc<Scope>,
-    streams: Vec<Vec<Start>>,
+    streams: Vec<Vec<WalkStart>>,
 }
 
 /// The beginning of a block, and the boxes there.
 #[derive(Debug)]
-pub(crate) struct Start {
+pub(crate) struct WalkStart {
     pub(crate) block: usize,
     /// Number of the event that comes next.
     pub(crate) event: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Start {
     kept: Kept,
 }
 
-impl Start {
+impl WalkStart {
     /// How many boxes are active.
     pub(crate) fn height(&self) -> u64 {
         self.kept.height()
@@ -45,7 +45,7 @@ impl Start {
 impl Trail {
     /// The checkpoints of an index.
     pub(crate) fn new(trace: &Trace, checkpoints: &[Checkpoint]) -> Self {
-        let mut streams: Vec<Vec<Start>> = trace.streams().iter().map(|_| Vec::new()).collect();
+        let mut streams: Vec<Vec<WalkStart>> = trace.streams().iter().map(|_| Vec::new()).collect();
         for checkpoint in checkpoints {
             let stream = usize::try_from(checkpoint.stream).unwrap_or(usize::MAX);
             let Some(starts) = streams.get_mut(stream) else {
@@ -53,9 +53,9 @@ impl Trail {
             };
             let mut kept = starts
                 .last()
-                .map_or_else(Kept::default, |start: &Start| start.kept.clone());
+                .map_or_else(Kept::default, |start: &WalkStart| start.kept.clone());
             kept.change(&checkpoint.change);
-            starts.push(Start {
+            starts.push(WalkStart {
                 block: usize::try_from(checkpoint.block).unwrap_or(usize::MAX),
                 event: checkpoint.event,
                 active: checkpoint.change.active.clone(),
@@ -85,7 +85,7 @@ impl Trail {
     }
 
     /// The places of a stream.
-    pub(crate) fn starts(&self, stream: usize) -> &[Start] {
+    pub(crate) fn starts(&self, stream: usize) -> &[WalkStart] {
         self.streams.get(stream).map_or(&[], Vec::as_slice)
     }
 
@@ -97,7 +97,7 @@ impl Trail {
     }
 
     /// The last place of a stream that is not after an event.
-    fn before(&self, stream: usize, number: u64) -> Option<&Start> {
+    fn before(&self, stream: usize, number: u64) -> Option<&WalkStart> {
         let starts = self.streams.get(stream)?;
         let after = starts.partition_point(|start| start.event <= number);
         starts.get(after.checked_sub(1)?)
@@ -186,7 +186,7 @@ pub struct Walk<'t> {
     events: Events<'t>,
     moment: Moment,
     /// Places of the stream where walks can begin.
-    starts: &'t [Start],
+    starts: &'t [WalkStart],
 }
 
 /// An event on the way.

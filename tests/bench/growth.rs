@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use portmortem_analyzer::{ReplayOptions, Trace, replay};
 use portmortem_models::growth::Estimate;
-use portmortem_models::measure::{Bench, Request, Tools};
+use portmortem_models::measure::{Bench, RunRequest, Tools};
 use portmortem_models::platform::Platform;
 use portmortem_models::prediction::{Prediction, predict};
-use portmortem_models::recordings::{Recording, recordings};
+use portmortem_models::recordings::{SizedRecording, recordings};
 
 const PROGRAMS: &str = include_str!("growth.pl");
 
@@ -150,7 +150,7 @@ fn line(
 
 /// Processor times, in ns.
 fn untraced(tools: &Tools, subject: &Subject, sizes: &Sizes) -> Result<Vec<f64>> {
-    let request = |seed| Request {
+    let request = |seed| RunRequest {
         program: subject.name.to_owned(),
         size: sizes.at,
         seed,
@@ -168,7 +168,12 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     /// Recordings of the small sizes.
-    fn small(&self, subject: &Subject, sizes: &Sizes, options: &[&str]) -> Result<Vec<Recording>> {
+    fn small(
+        &self,
+        subject: &Subject,
+        sizes: &Sizes,
+        options: &[&str],
+    ) -> Result<Vec<SizedRecording>> {
         let mut recorded = Vec::new();
         for size in sizes.recorded {
             // One seed for several sizes would make lists that begin alike.
@@ -179,7 +184,7 @@ impl Recorder<'_> {
         Ok(recorded)
     }
 
-    fn record(&self, name: &str, size: u64, seed: u64, options: &[&str]) -> Result<Recording> {
+    fn record(&self, name: &str, size: u64, seed: u64, options: &[&str]) -> Result<SizedRecording> {
         let trace = self.directory.join("run.pmt");
         let status = Command::new(self.portmortem)
             .args(["record", "--force"])

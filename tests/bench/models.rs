@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Parser;
 use portmortem_models::calibration::{self, CALIBRATION_PROGRAMS};
-use portmortem_models::measure::{Bench, Request, Tools};
+use portmortem_models::measure::{Bench, RunRequest, Tools};
 use portmortem_models::model::{Components, Model, OF_THE_PAPER, square_mean};
 use portmortem_models::platform::Platform;
 
@@ -77,7 +77,7 @@ fn tables(tools: &Tools, platform: &Platform) -> Result<()> {
 
 /// Counts and times of the programs, each on ten inputs.
 fn observe(tools: &Tools) -> Result<Vec<Observed>> {
-    let request = |program: &str, size, seed| Request {
+    let request = |program: &str, size, seed| RunRequest {
         program: program.to_owned(),
         size,
         seed,

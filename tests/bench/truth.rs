@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::figures::net_times::NetTimes;
 use portmortem_analyzer::net::Rates;
-use portmortem_analyzer::net::baseline::{Measured as Baseline, Outermost};
+use portmortem_analyzer::net::baseline::{Outermost, UnrecordedRuns as Baseline};
 use portmortem_analyzer::trace::PredicateInfo;
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};

@@ -102,6 +102,33 @@ fn long_files_and_long_comments() {
 }
 
 #[test]
+fn names_of_several_types() {
+    let sandbox = Sandbox::new();
+    let inner = "impl Iterator for Row {\n    type Item = Row;\n}\ntype Line = Row;\n";
+    let tests = "#[cfg(test)]\nmod tests {\n    struct Row;\n    enum Line {}\n}\n";
+    let of = |more: &str| {
+        let text = format!("mod a {{\n    pub struct Row;\n    {more}\n}}\n{inner}{tests}");
+        let files = [
+            ("src/lib.rs", text.as_str()),
+            ("src/a/tests.rs", "struct Row;\n"),
+        ];
+        checked(&sandbox, &files)
+    };
+    of("pub struct Item;").succeeds();
+    for line in ["enum Line {}", "trait Line {}", "type Line = u8;"] {
+        of(line)
+            .exits(1)
+            .says("error: Line names 2 types: call each by a name of its own");
+    }
+    list(&sandbox, 3, "type Line 3\n");
+    of("enum Line {}")
+        .exits(1)
+        .says("allows `type Line 3`, which is better now");
+    list(&sandbox, 3, "type Line 2\n");
+    of("enum Line {}").succeeds();
+}
+
+#[test]
 fn the_list_only_shrinks() {
     let sandbox = Sandbox::new();
     let comment = format!("// {}\n", "x".repeat(100));
@@ -147,23 +174,23 @@ fn the_list_does_not_grow_in_git() {
         let (a, b) = (comment.repeat(a), comment.repeat(b));
         checked(&sandbox, &[("src/lib.rs", &a), ("src/b.rs", &b)])
     };
-    list(&sandbox, 2, "comments src/lib.rs 2\n");
+    list(&sandbox, 3, "comments src/lib.rs 2\n");
     files(2, 0).succeeds();
     commit(&sandbox);
     check(&sandbox, &[]).succeeds();
     // A larger number, and a new entry; not committed, committed, and below a commit that shrinks.
-    list(&sandbox, 2, "comments src/b.rs 1\ncomments src/lib.rs 3\n");
+    list(&sandbox, 3, "comments src/b.rs 1\ncomments src/lib.rs 3\n");
     let grown = "has grown: `comments src/lib.rs 3` was `comments src/lib.rs 2`";
     let new = "has grown: `comments src/b.rs 1` was not there";
     files(3, 1).exits(1).says(grown).says(new);
     commit(&sandbox);
     check(&sandbox, &[]).exits(1).says(grown).says(new);
-    list(&sandbox, 2, "comments src/b.rs 1\n");
+    list(&sandbox, 3, "comments src/b.rs 1\n");
     files(0, 1).exits(1).says(new);
     commit(&sandbox);
     check(&sandbox, &[]).exits(1).says(new);
     // What has left the list does not come back.
-    list(&sandbox, 2, "comments src/lib.rs 2\n");
+    list(&sandbox, 3, "comments src/lib.rs 2\n");
     files(2, 0)
         .exits(1)
         .says("`comments src/lib.rs 2` was not there");
@@ -177,14 +204,14 @@ fn other_rules_have_another_list() {
     let sandbox = Sandbox::new();
     let comment = format!("// {}\n", "x".repeat(100));
     let file = |times: usize| checked(&sandbox, &[("src/lib.rs", &comment.repeat(times))]);
-    list(&sandbox, 1, "comments src/lib.rs 1\n");
+    list(&sandbox, 2, "comments src/lib.rs 1\n");
     file(1).succeeds();
     commit(&sandbox);
-    list(&sandbox, 2, "comments src/lib.rs 2\n");
+    list(&sandbox, 3, "comments src/lib.rs 2\n");
     file(2).succeeds();
     commit(&sandbox);
     // A list that denies its rules is compared, too.
-    list(&sandbox, 1, "comments src/lib.rs 3\n");
+    list(&sandbox, 2, "comments src/lib.rs 3\n");
     file(3).exits(1).says("has grown");
 }
 
@@ -199,7 +226,7 @@ fn a_circle_may_lose_modules_only() {
         let modules = modules.map(|(name, text)| (name, text.as_str()));
         checked(&sandbox, &[&[root], &modules[..]].concat())
     };
-    list(&sandbox, 2, "circle src/{a,b,c}\n");
+    list(&sandbox, 3, "circle src/{a,b,c}\n");
     circle("b", "c", "a").succeeds();
     commit(&sandbox);
     circle("b", "a", "a")
@@ -212,7 +239,7 @@ fn a_circle_may_lose_modules_only() {
     circle("b", "c", "a")
         .exits(1)
         .says("error: src/{a,b,c}: these modules import each other");
-    list(&sandbox, 2, "circle src/{a,b,c}\n");
+    list(&sandbox, 3, "circle src/{a,b,c}\n");
     check(&sandbox, &[])
         .exits(1)
         .says("has grown: `circle src/{a,b,c}` was not there");

@@ -46,9 +46,10 @@ impl Terminal {
             cols: columns,
             ..PtySize::default()
         };
+        let command = run.command;
         let pair = native_pty_system().openpty(size).unwrap();
         switch_echo_off(&*pair.master);
-        let child = pair.slave.spawn_command(builder(&run.command)).unwrap();
+        let child = pair.slave.spawn_command(builder(&command)).unwrap();
         // Our copy of the program's side would keep the terminal open after its end.
         drop(pair.slave);
         let mut screen = pair.master.try_clone_reader().unwrap();

@@ -2,7 +2,8 @@
 
 - no circle of imports among the modules of a Rust crate, nor among Prolog modules of a directory,
 - no source file of more than 600 lines,
-- no line with a comment of more than 100 columns.
+- no line with a comment of more than 100 columns,
+- no name that stands for two types of the product.
 
 A module also imports another one if it calls a method that only an inherent `impl` in that module
 defines. Modules of tests are left out: they may use everything.
@@ -23,6 +24,7 @@ from .files import rows_and_comments, sources
 from .graphs import circles
 from .prolog import directories
 from .rust import crates
+from .types import type_names
 
 
 def main():
@@ -53,6 +55,9 @@ def violations(root):
         long = sum(columns > allowed.MOST_COLUMNS for columns in comments)
         if long:
             found["comments", name] = long
+    for name, types in type_names(root, sources(root)).items():
+        if types > 1:
+            found["type", name] = types
     for place, circle, _ in circles_below(root):
         found["circle", f"{place}/{{{','.join(sorted(circle))}}}"] = 1
     return found

@@ -5,12 +5,12 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::clock::Pair;
+use crate::clock::BothClocks;
 use crate::ending::index_and_footer;
 use crate::format::{
-    BLOCK_HEADER_BYTES, BlockClose, BlockHeader, BlockKind, BlockStart, Closing, FILE_HEADER_BYTES,
-    FOOTER_BYTES, FORMAT_VERSION, Footer, HeaderError, Index, IndexEntry, Record, WireError, crc32,
-    decode_header, decode_index, encode_record, header_version, packed_from,
+    BLOCK_HEADER_BYTES, BlockClose, BlockHeader, BlockIndex, BlockKind, BlockStart, Closing,
+    FILE_HEADER_BYTES, FOOTER_BYTES, FORMAT_VERSION, Footer, HeaderError, IndexEntry, Record,
+    WireError, crc32, decode_header, decode_index, encode_record, header_version, packed_from,
 };
 
 /// Why a trace could not be added to. It is as it was, but for [`AmendError::Io`]: then it may have lost its index, and no more.
@@ -74,7 +74,7 @@ fn tail_with(file: &File, records: &[Record]) -> Result<(Vec<u8>, u64), AmendErr
         sequence: last.sequence + 1,
     });
     let end = from + tail.len() as u64;
-    let pair = Pair {
+    let pair = BothClocks {
         tick: last.base_tick,
         ns: last.base_ns,
     };
@@ -83,7 +83,7 @@ fn tail_with(file: &File, records: &[Record]) -> Result<(Vec<u8>, u64), AmendErr
 }
 
 /// Where the index block begins, and what it says.
-fn read_index(file: &File, file_id: u64) -> Option<(u64, Index)> {
+fn read_index(file: &File, file_id: u64) -> Option<(u64, BlockIndex)> {
     let size = file.metadata().ok()?.len();
     let mut footer = [0; FOOTER_BYTES];
     file.read_exact_at(&mut footer, size.checked_sub(FOOTER_BYTES as u64)?)
@@ -96,7 +96,7 @@ fn read_index(file: &File, file_id: u64) -> Option<(u64, Index)> {
 }
 
 /// The last records block.
-fn last_records(file: &File, index: &Index, file_id: u64) -> Option<BlockHeader> {
+fn last_records(file: &File, index: &BlockIndex, file_id: u64) -> Option<BlockHeader> {
     let records = index.blocks.iter().filter(|entry| entry.stream == 0);
     let last = records.max_by_key(|entry| entry.sequence)?;
     let (header, _) = read_block(file, last.offset, file_id)?;

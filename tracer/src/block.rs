@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
     use crate::format::{BlockHeader, BlockKind};
-    use crate::segment::Segment;
+    use crate::segment::FileSegment;
 
     const FILE_ID: u64 = 9;
 
@@ -188,7 +188,7 @@ mod tests {
             base_ns: 5,
         };
         let slot = Slot {
-            segment: Arc::new(Segment::map(file, 0, 4096).unwrap()),
+            segment: Arc::new(FileSegment::map(file, 0, 4096).unwrap()),
             offset: 0,
             size: 512,
         };

@@ -112,7 +112,7 @@ fn stated_by_cpuid() -> u64 {
 
 /// Both clocks at one moment.
 #[derive(Debug, Clone, Copy)]
-pub struct Pair {
+pub struct BothClocks {
     /// Of the clock of events.
     pub tick: u64,
     /// Of the monotonic clock, in nanoseconds.
@@ -122,15 +122,15 @@ pub struct Pair {
 /// Reads both clocks close together: the best of three tries, for a thread may lose the processor
 /// between the two.
 #[must_use]
-pub fn pair() -> Pair {
-    let mut best = Pair { tick: 0, ns: 0 };
+pub fn pair() -> BothClocks {
+    let mut best = BothClocks { tick: 0, ns: 0 };
     let mut best_width = u64::MAX;
     for _ in 0..3 {
         let before = ticks();
         let ns = monotonic_ns();
         let width = ticks().wrapping_sub(before);
         if width < best_width {
-            best = Pair {
+            best = BothClocks {
                 tick: before + width / 2,
                 ns,
             };

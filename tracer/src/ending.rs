@@ -5,10 +5,10 @@ use std::os::unix::fs::FileExt;
 
 use memmap2::MmapOptions;
 
-use crate::clock::{self, Pair};
+use crate::clock::{self, BothClocks};
 use crate::format::{
-    BLOCK_ALIGN, BlockClose, BlockHeader, BlockKind, BlockStart, FILE_HEADER_BYTES, Footer, Index,
-    IndexEntry, crc32, decode_header, encode_index,
+    BLOCK_ALIGN, BlockClose, BlockHeader, BlockIndex, BlockKind, BlockStart, FILE_HEADER_BYTES,
+    Footer, IndexEntry, crc32, decode_header, encode_index,
 };
 use crate::segment::check_size_limit;
 use crate::space::Space;
@@ -30,7 +30,7 @@ pub(crate) fn write_index(space: &Space, file_id: u64) -> io::Result<()> {
     if !space.is_whole() {
         return Err(ErrorKind::UnexpectedEof.into());
     }
-    let tail = index_and_footer(&Index { blocks }, index_offset, clock::pair(), file_id);
+    let tail = index_and_footer(&BlockIndex { blocks }, index_offset, clock::pair(), file_id);
     let end = index_offset + tail.len() as u64;
     let fits = end <= space.max_size() && check_size_limit(end).is_ok();
     if fits && file.write_all_at(&tail, index_offset).is_ok() {
@@ -75,7 +75,12 @@ fn list_blocks(space: &Space, file_id: u64) -> io::Result<Vec<IndexEntry>> {
 /// The end of a trace whose last block ends at `index_offset`: index and footer. `pair`: when it
 /// ended.
 #[must_use]
-pub fn index_and_footer(index: &Index, index_offset: u64, pair: Pair, file_id: u64) -> Vec<u8> {
+pub fn index_and_footer(
+    index: &BlockIndex,
+    index_offset: u64,
+    pair: BothClocks,
+    file_id: u64,
+) -> Vec<u8> {
     let payload = encode_index(index);
     let start = BlockStart {
         kind: BlockKind::Index,

@@ -13,12 +13,12 @@ use crate::locks::{self, Locked};
 /// The ids of one process, for [`crate::Recorder::create_with`]. Clones are handles of the same.
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<KnownIds>>,
 }
 
 /// What has an id. The numbers of callables, files and clauses count from 0 each.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownIds {
     predicates: HashMap<(String, String, u32), u32>,
     centers: HashMap<String, u32>,
     sites: HashMap<Site, u32>,
@@ -29,12 +29,12 @@ pub(crate) struct Known {
 }
 
 impl Ids {
-    pub(crate) fn lock(&self) -> Locked<'_, Known> {
+    pub(crate) fn lock(&self) -> Locked<'_, KnownIds> {
         locks::lock(&self.known)
     }
 }
 
-impl Known {
+impl KnownIds {
     pub(crate) fn predicate(&mut self, module: &str, name: &str, arity: u32) -> u32 {
         let key = (module.to_owned(), name.to_owned(), arity);
         let next = &mut self.next_callable;

@@ -9,19 +9,19 @@
 /// A compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PredicatePattern {
-    module: Option<Part>,
-    name: Part,
+    module: Option<PatternPart>,
+    name: PatternPart,
     arity: Option<String>,
 }
 
 /// A module or a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum PatternPart {
     Exactly(String),
     Like(String),
 }
 
-impl Part {
+impl PatternPart {
     fn matches(&self, text: &str) -> bool {
         match self {
             Self::Exactly(name) => name == text,
@@ -46,7 +46,7 @@ impl PredicatePattern {
             Some((name, arity)) if !name.is_empty() && is_arity(arity) => (name, Some(arity)),
             _ => (rest, None),
         };
-        let like = |text: &str| Part::Like(text.to_owned());
+        let like = |text: &str| PatternPart::Like(text.to_owned());
         Self {
             module: module.map(like),
             name: like(name),
@@ -60,7 +60,7 @@ impl PredicatePattern {
             Some((module, rest)) if rest.starts_with(':') => (Some(module), &rest[1..]),
             _ => match text.split_once(':') {
                 Some((module, rest)) if is_marked(rest) => {
-                    (Some(Part::Like(module.to_owned())), rest)
+                    (Some(PatternPart::Like(module.to_owned())), rest)
                 }
                 _ => (None, text),
             },
@@ -70,7 +70,7 @@ impl PredicatePattern {
             Some(found) => found,
             None if rest.contains(" / ") => {
                 let (name, _) = rest.rsplit_once(" / ")?;
-                (Part::Exactly(name.to_owned()), &rest[name.len()..])
+                (PatternPart::Exactly(name.to_owned()), &rest[name.len()..])
             }
             None => {
                 let plain = Self::plain(rest);
@@ -120,20 +120,20 @@ fn is_marked(text: &str) -> bool {
 }
 
 /// The name in quotes or parentheses that a text begins with, and what stands behind it.
-fn marked(text: &str) -> Option<(Part, &str)> {
+fn marked(text: &str) -> Option<(PatternPart, &str)> {
     if let Some(inner) = text.strip_prefix('(') {
         if let Some((part, rest)) = in_quotes(inner) {
             return Some((part, rest.strip_prefix(')')?));
         }
         let (name, rest) = inner.split_once(')')?;
-        return Some((Part::Exactly(name.to_owned()), rest));
+        return Some((PatternPart::Exactly(name.to_owned()), rest));
     }
     in_quotes(text)
 }
 
 /// An atom as `writeq/1` writes it. The empty list has no quotes: the atom `'[]'` keeps them, as in
 /// traces.
-fn in_quotes(text: &str) -> Option<(Part, &str)> {
+fn in_quotes(text: &str) -> Option<(PatternPart, &str)> {
     let mut rest = text.strip_prefix('\'')?.chars();
     let mut name = String::new();
     loop {
@@ -152,7 +152,7 @@ fn in_quotes(text: &str) -> Option<(Part, &str)> {
     } else {
         name
     };
-    Some((Part::Exactly(name), rest.as_str()))
+    Some((PatternPart::Exactly(name), rest.as_str()))
 }
 
 /// What an escape sequence stands for, of which the backslash has been read.

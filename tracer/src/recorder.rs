@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::clock::{self, Pair};
+use crate::clock::{self, BothClocks};
 use crate::ending;
 use crate::format::{
     Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Roles, Site, StreamBegin,
@@ -462,7 +462,7 @@ impl Recorder {
             Outcome::Stopped if shared.exhaustion_noted => Outcome::Full,
             other => other,
         };
-        let Pair { tick, ns } = clock::pair();
+        let BothClocks { tick, ns } = clock::pair();
         shared
             .records
             .append_last(&mut shared.space, &Record::End { tick, ns, outcome });

@@ -21,7 +21,7 @@ use crate::phase::{Life, Phase};
 use crate::writer_lock::WriterLock;
 
 /// A recording, as the registry sees it.
-pub(crate) trait Recording {
+pub(crate) trait RegisteredRecording {
     fn life(&self) -> &Life;
     fn writer_lock(&self) -> &WriterLock;
 }
@@ -30,7 +30,7 @@ pub(crate) trait Recording {
 struct Registry {
     /// The live streams, each with the life of its recording.
     streams: BTreeMap<*const Hot, *const Life>,
-    recordings: Vec<*const dyn Recording>,
+    recordings: Vec<*const dyn RegisteredRecording>,
 }
 
 // SAFETY: pointers are followed only with the lock held, when their targets cannot be freed, and only to atomic
@@ -47,7 +47,7 @@ fn lock() -> Locked<'static, Registry> {
 }
 
 /// Adds a recording, which must call [`remove`] before it is dropped.
-pub(crate) fn add<R: Recording + 'static>(recording: &Arc<R>) {
+pub(crate) fn add<R: RegisteredRecording + 'static>(recording: &Arc<R>) {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(|| {
         // SAFETY: the handlers follow the rules for code around a fork; see each of them.
@@ -57,7 +57,7 @@ pub(crate) fn add<R: Recording + 'static>(recording: &Arc<R>) {
     lock().recordings.push(recording);
 }
 
-pub(crate) fn remove<R: Recording>(recording: &R) {
+pub(crate) fn remove<R: RegisteredRecording>(recording: &R) {
     lock()
         .recordings
         .retain(|&other| !ptr::addr_eq(other, recording));

@@ -17,7 +17,7 @@ use crate::truncation::{Access, Watch};
 
 /// A mapped range of the trace file. Blocks keep it alive; the last one to go unmaps it.
 #[derive(Debug)]
-pub(crate) struct Segment {
+pub(crate) struct FileSegment {
     /// Over before the mapping is, so it comes first.
     watch: Watch,
     map: MmapRaw,
@@ -27,12 +27,12 @@ pub(crate) struct Segment {
 /// Room for one block.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    pub(crate) segment: Arc<Segment>,
+    pub(crate) segment: Arc<FileSegment>,
     pub(crate) offset: u64,
     pub(crate) size: u32,
 }
 
-impl Segment {
+impl FileSegment {
     /// Maps a range whose space was reserved.
     ///
     /// Nothing of it is read ahead: the system would do that within the first store, which took
@@ -147,7 +147,7 @@ mod tests {
         file.write_all_at(b"kept", 0).unwrap();
         write_zeros(&file, 4096, 100_000).unwrap();
         assert_eq!(file.metadata().unwrap().len(), 104_096);
-        let segment = Segment::map(&file, 4096, 100_000).unwrap();
+        let segment = FileSegment::map(&file, 4096, 100_000).unwrap();
         // SAFETY: in bounds, and nobody else has the file.
         unsafe { *segment.at(104_095, 1) = 7 };
         let mut last = [0];
@@ -160,7 +160,7 @@ mod tests {
     fn nothing_outside_is_handed_out() {
         let file = tempfile::tempfile().unwrap();
         write_zeros(&file, 0, 8192).unwrap();
-        let segment = Segment::map(&file, 4096, 4096).unwrap();
+        let segment = FileSegment::map(&file, 4096, 4096).unwrap();
         segment.at(4096, 4096);
         segment.at(8192, 0);
         for (offset, length) in [

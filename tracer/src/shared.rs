@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use crate::block::Block;
-use crate::clock::{self, Pair};
+use crate::clock::{self, BothClocks};
 use crate::ending;
 use crate::format::{Clause, Record, Site, shorten};
 use crate::ids::Ids;
@@ -13,7 +13,7 @@ use crate::locks::{self, Locked};
 use crate::options::Keep;
 use crate::phase::{Life, Phase};
 use crate::records::{MAX_LAST_NOTE, Records};
-use crate::registry::{self, Recording};
+use crate::registry::{self, RegisteredRecording};
 use crate::segment::Slot;
 use crate::sources::Sources;
 use crate::space::{Exhausted, Space};
@@ -39,7 +39,7 @@ pub(crate) struct Inner {
     pub(crate) max_block: u32,
     pub(crate) writer_lock: WriterLock,
     /// Both clocks at the beginning.
-    pub(crate) origin: Pair,
+    pub(crate) origin: BothClocks,
     /// `None` after the end.
     pub(crate) shared: Mutex<Option<Shared>>,
 }
@@ -181,7 +181,7 @@ impl Inner {
     }
 }
 
-impl Recording for Inner {
+impl RegisteredRecording for Inner {
     fn life(&self) -> &Life {
         &self.life
     }

@@ -19,7 +19,7 @@ use crate::block::Block;
 use crate::fold::{self, Fate};
 use crate::format::{BLOCK_ALIGN, FILE_HEADER_BYTES};
 use crate::options::Keep;
-use crate::segment::{self, Segment, Slot};
+use crate::segment::{self, FileSegment, Slot};
 use crate::truncation;
 
 /// The smallest block: the first of a stream.
@@ -49,10 +49,10 @@ pub(crate) enum Exhausted {
 }
 
 #[derive(Debug)]
-struct Mapped {
+struct MappedSpace {
     offset: u64,
     length: u64,
-    segment: Weak<Segment>,
+    segment: Weak<FileSegment>,
 }
 
 #[derive(Debug)]
@@ -63,8 +63,8 @@ pub(crate) struct Space {
     max_size: u64,
     /// Blocks of events are not carved beyond this.
     events_end: u64,
-    segments: Vec<Mapped>,
-    newest: Arc<Segment>,
+    segments: Vec<MappedSpace>,
+    newest: Arc<FileSegment>,
     /// Where the next block is carved, in the newest segment.
     next: u64,
     /// Where the newest segment ends.
@@ -96,7 +96,7 @@ impl Space {
             keep,
             max_size,
             events_end: max_size - max_size / 8,
-            segments: vec![Mapped {
+            segments: vec![MappedSpace {
                 offset: 0,
                 length,
                 segment: Arc::downgrade(&newest),
@@ -266,7 +266,7 @@ impl Space {
             Ok((segment, length)) => {
                 self.newest = Arc::new(segment);
                 let segment = Arc::downgrade(&self.newest);
-                self.segments.push(Mapped {
+                self.segments.push(MappedSpace {
                     offset: self.end,
                     length,
                     segment,
@@ -330,7 +330,7 @@ impl Space {
     }
 
     /// The segment at `offset`, mapped again if nobody was using it.
-    fn segment_of(&mut self, offset: u64) -> io::Result<Arc<Segment>> {
+    fn segment_of(&mut self, offset: u64) -> io::Result<Arc<FileSegment>> {
         let at = self
             .segments
             .partition_point(|mapped| mapped.offset <= offset)
@@ -339,7 +339,7 @@ impl Space {
         if let Some(segment) = mapped.segment.upgrade() {
             return Ok(segment);
         }
-        let segment = Arc::new(Segment::map(&self.file, mapped.offset, mapped.length)?);
+        let segment = Arc::new(FileSegment::map(&self.file, mapped.offset, mapped.length)?);
         mapped.segment = Arc::downgrade(&segment);
         Ok(segment)
     }
@@ -355,10 +355,10 @@ pub(crate) fn portion(so_far: u64, max_block: u32) -> u32 {
 }
 
 /// Reserves and maps up to `length` bytes from `offset` on, and says how many.
-fn add_segment(file: &File, offset: u64, mut length: u64) -> io::Result<(Segment, u64)> {
+fn add_segment(file: &File, offset: u64, mut length: u64) -> io::Result<(FileSegment, u64)> {
     loop {
         match segment::reserve(file, offset, length) {
-            Ok(()) => return Ok((Segment::map(file, offset, length)?, length)),
+            Ok(()) => return Ok((FileSegment::map(file, offset, length)?, length)),
             Err(_) if length > MIN_SEGMENT => length = page_floor(length / 2).max(MIN_SEGMENT),
             Err(error) => return Err(error),
         }

@@ -34,7 +34,7 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Run>> {
     let mut inside = None;
     let mut last = 0;
     let mut marked = None;
-    let mut open = Boxes::default();
+    let mut open = TrialBoxes::default();
     for (header, payload) in blocks(trace, file_id) {
         let is_other = marked.is_some_and(|marked| marked != header.stream);
         if header.kind != BlockKind::Events || is_other {
@@ -103,7 +103,7 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Run>> {
 
 /// The boxes that are open, or can be entered again.
 #[derive(Default)]
-struct Boxes {
+struct TrialBoxes {
     all: Vec<OneBox>,
     active: Option<usize>,
     /// Those that left a choicepoint, the newest last.
@@ -115,7 +115,7 @@ struct OneBox {
     is_boundary: bool,
 }
 
-impl Boxes {
+impl TrialBoxes {
     /// Whether a boundary predicate calls what is called next.
     fn is_in_boundary(&self) -> bool {
         self.active.is_some_and(|at| self.all[at].is_boundary)

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize
 /// A mapping that is watched, while this lives. It must not outlive the mapping.
 #[derive(Debug)]
 pub struct Watch {
-    slot: &'static Slot,
+    slot: &'static WatchedRange,
 }
 
 /// How a watched mapping is used. The page that replaces a missing one is used likewise.
@@ -32,7 +32,7 @@ pub enum Access {
 
 /// A range of addresses, and whether a page of it was missing.
 #[derive(Debug)]
-struct Slot {
+struct WatchedRange {
     /// It belongs to a watch.
     taken: AtomicBool,
     /// Odd while the slot is changed; else it is what it was if this is.
@@ -47,7 +47,7 @@ struct Slot {
 }
 
 /// The newest slot. Slots are only ever added.
-static SLOTS: AtomicPtr<Slot> = AtomicPtr::new(null_mut());
+static SLOTS: AtomicPtr<WatchedRange> = AtomicPtr::new(null_mut());
 
 /// The action for SIGBUS before ours: its handler, and its flags.
 static BEFORE: (AtomicUsize, AtomicI32) = (AtomicUsize::new(libc::SIG_DFL), AtomicI32::new(0));
@@ -64,7 +64,7 @@ impl Watch {
         keep_handler()?;
         let slot = slots()
             .find(|slot| !slot.taken.swap(true, Ordering::SeqCst))
-            .unwrap_or_else(Slot::add);
+            .unwrap_or_else(WatchedRange::add);
         let end = (start as usize + length).next_multiple_of(page_size());
         let protection = match access {
             Access::Read => libc::PROT_READ,
@@ -110,7 +110,7 @@ pub fn keep_handler() -> io::Result<()> {
     Ok(())
 }
 
-impl Slot {
+impl WatchedRange {
     /// A new slot, taken.
     fn add() -> &'static Self {
         let mut slot = Box::new(Self {
@@ -158,9 +158,9 @@ impl Slot {
     }
 }
 
-fn slots() -> impl Iterator<Item = &'static Slot> {
-    // SAFETY: null, or a slot that was leaked by `Slot::add` and so lives for ever.
-    let first: Option<&'static Slot> = unsafe { SLOTS.load(Ordering::SeqCst).as_ref() };
+fn slots() -> impl Iterator<Item = &'static WatchedRange> {
+    // SAFETY: null, or a slot that was leaked by `WatchedRange::add` and so lives for ever.
+    let first: Option<&'static WatchedRange> = unsafe { SLOTS.load(Ordering::SeqCst).as_ref() };
     std::iter::successors(first, |slot| slot.next)
 }
 

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use portmortem_tracer::format::{
-    ArgumentValue, Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource,
-    CompleteTable, Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, Fit, Footer,
-    Header, HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, NEWEST_VERSION, Outcome,
+    ArgumentValue, Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, BlockIndex, Clause,
+    ClockSource, CompleteTable, Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC,
+    Fit, Footer, Header, HeaderError, IndexEntry, MAX_EVENT_BYTES, Mode, NEWEST_VERSION, Outcome,
     PortCosts, Predicate, Record, Roles, Site, StreamBegin, StreamKind, SyncCall, SyncRole,
     Technique, Trial, Trials, ValueKind, WireError, crc32, decode_header, decode_index,
     decode_record, encode_header, encode_index, encode_record, read_record, read_varint,
@@ -327,7 +327,7 @@ proptest! {
             .into_iter()
             .map(|(offset, stream, sequence)| IndexEntry { offset, stream, sequence })
             .collect();
-        let index = Index { blocks };
+        let index = BlockIndex { blocks };
         prop_assert_eq!(decode_index(&encode_index(&index)).unwrap(), index);
     }
 

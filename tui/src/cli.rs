@@ -29,7 +29,7 @@ use columns::{parse_asked, parse_sort};
 pub(crate) use cut::CutArgs;
 pub(crate) use diff::{CompareBy, DiffArgs, Recordings};
 pub(crate) use html::HtmlArgs;
-pub(crate) use keep::Keep;
+pub(crate) use keep::KeepOption;
 pub(crate) use pack::PackArgs;
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
 pub(crate) use program::ProgramArgs;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::parts::Part;
+use crate::parts::ProgramFile;
 
 /// What undoes the traces of a site file of ours.
 pub(crate) const START: &str = include_str!("../../tracer/swi/prolog/portmortem_start.pl");
@@ -154,7 +154,7 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
     ),
 ];
 
-const LIBRARY: Part = Part {
+const LIBRARY: ProgramFile = ProgramFile {
     what: "the engine library",
     file: "libportmortem_swi.so",
     variable: "PORTMORTEM_ENGINE_LIBRARY",

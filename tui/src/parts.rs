@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 /// A file that goes with the program.
-pub(crate) struct Part {
+pub(crate) struct ProgramFile {
     /// What it is, in errors.
     pub(crate) what: &'static str,
     /// Its name.
@@ -18,7 +18,7 @@ pub(crate) struct Part {
     pub(crate) variable: &'static str,
 }
 
-impl Part {
+impl ProgramFile {
     /// Its path.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// One column: its heading and what it holds.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub struct TextColumn {
     heading: String,
     cells: Vec<String>,
     /// What the cells become where the table would be too wide.
@@ -13,7 +13,7 @@ pub struct Column {
     /// It is left out where the table would be too wide: the smallest rank first. 0: never.
     rank: u8,
     align: Align,
-    cut: Cut,
+    cut: CutEnd,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ enum Align {
 
 /// What is lost of a cell that is too wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cut {
+enum CutEnd {
     End,
     /// The end of what is before the last [`CALLS`]; the end only if that does not suffice.
     Caller,
@@ -33,7 +33,7 @@ enum Cut {
 /// Between a caller and its callee.
 const CALLS: &str = " > ";
 
-impl Column {
+impl TextColumn {
     /// A column of numbers.
     pub fn right(heading: impl Into<String>, cells: Vec<String>) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Column {
             short: None,
             rank: 0,
             align: Align::Right,
-            cut: Cut::End,
+            cut: CutEnd::End,
         }
     }
 
@@ -77,7 +77,7 @@ impl Column {
     /// A column of goals, `CALLER > CALLEE`: callers are cut before callees.
     pub(crate) fn goals(heading: impl Into<String>, cells: Vec<String>) -> Self {
         Self {
-            cut: Cut::Caller,
+            cut: CutEnd::Caller,
             ..Self::left(heading, cells)
         }
     }
@@ -86,7 +86,7 @@ impl Column {
     fn shown(&self, row: usize, width: usize) -> String {
         let cell = &self.cells[row];
         match cell.rfind(CALLS) {
-            Some(at) if self.cut == Cut::Caller => cut_caller(cell.split_at(at), width),
+            Some(at) if self.cut == CutEnd::Caller => cut_caller(cell.split_at(at), width),
             _ => shorten(cell, width),
         }
     }
@@ -121,14 +121,14 @@ const MIN_NAME: usize = 16;
 /// Where the table would be wider than `width`, columns come closer together, then large counts are rounded, the widest column
 /// first, then dispensable columns are left out, and at last names in the last column are cut. But the rest of the table gives
 /// way to half a line of names only: one very long name is no reason to leave out figures of all rows.
-pub fn render(columns: &[Column], width: usize) -> String {
+pub fn render(columns: &[TextColumn], width: usize) -> String {
     render_keeping(columns, width, MIN_NAME.max(width / 2))
 }
 
 /// The same; names of up to `least` cells are not cut if something else can be done.
-pub(crate) fn render_keeping(columns: &[Column], width: usize, least: usize) -> String {
+pub(crate) fn render_keeping(columns: &[TextColumn], width: usize, least: usize) -> String {
     let mut columns = columns.to_vec();
-    let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
+    let mut widths: Vec<usize> = columns.iter().map(TextColumn::width).collect();
     let wide = |widths: &[usize], gap| widths.iter().map(|width| width + gap).sum::<usize>();
     let gap = if wide(&widths, 2) > width { 1 } else { 2 };
     let name = widths.last().copied().unwrap_or(0);
@@ -170,10 +170,10 @@ pub(crate) fn render_keeping(columns: &[Column], width: usize, least: usize) -> 
 
 fn push_row(
     text: &mut String,
-    columns: &[Column],
+    columns: &[TextColumn],
     widths: &[usize],
     gap: usize,
-    cell: impl Fn(&Column, usize) -> String,
+    cell: impl Fn(&TextColumn, usize) -> String,
 ) {
     let start = text.len();
     for (column, &width) in columns.iter().zip(widths) {
@@ -199,8 +199,8 @@ mod tests {
     fn rows_line_up() {
         let table = render(
             &[
-                Column::right("n", vec!["1".into(), "1,000".into()]),
-                Column::left("name", vec!["a".into(), "x".repeat(50)]),
+                TextColumn::right("n", vec!["1".into(), "1,000".into()]),
+                TextColumn::left("name", vec!["a".into(), "x".repeat(50)]),
             ],
             40,
         );
@@ -208,17 +208,17 @@ mod tests {
         assert_eq!(lines[0], "     n name");
         assert_eq!(lines[1], "     1 a");
         assert!(lines[2].ends_with('…') && lines[2].width() <= 40);
-        let narrow = [Column::right("n", vec!["1".into()])];
+        let narrow = [TextColumn::right("n", vec!["1".into()])];
         assert_eq!(render(&narrow, 40), "  n\n  1\n");
     }
 
     #[test]
     fn dispensable_columns_make_room_for_names() {
         let columns = [
-            Column::right("kept", vec!["1".repeat(20)]),
-            Column::right("second", vec!["2".into()]).dispensable(2),
-            Column::right("first", vec!["3".into()]).dispensable(1),
-            Column::left("predicate", vec!["a_predicate_name/12".into()]),
+            TextColumn::right("kept", vec!["1".repeat(20)]),
+            TextColumn::right("second", vec!["2".into()]).dispensable(2),
+            TextColumn::right("first", vec!["3".into()]).dispensable(1),
+            TextColumn::left("predicate", vec!["a_predicate_name/12".into()]),
         ];
         let headings = |width| {
             let table = render(&columns, width);
@@ -236,8 +236,8 @@ mod tests {
     fn callers_are_cut_before_callees() {
         let cells = ["a.pl:7: caller/1 > callee/2", "p/0 > q/0"];
         let columns = [
-            Column::right("n", vec!["1".into(), "2".into()]),
-            Column::goals("goal", cells.map(str::to_owned).to_vec()),
+            TextColumn::right("n", vec!["1".into(), "2".into()]),
+            TextColumn::goals("goal", cells.map(str::to_owned).to_vec()),
         ];
         let lines = |width| {
             let table = render(&columns, width);
@@ -246,7 +246,10 @@ mod tests {
         assert_eq!(lines(80)[0], "  1  a.pl:7: caller/1 > callee/2");
         assert_eq!(lines(24), [" 1 a.pl:7: c… > callee/2", " 2 p/0 > q/0"]);
         assert_eq!(lines(12), [" 1 … > call…", " 2 p/0 > q/0"]);
-        let plain = [Column::left("name", vec!["no goal but a long name".into()])];
+        let plain = [TextColumn::left(
+            "name",
+            vec!["no goal but a long name".into()],
+        )];
         assert_eq!(render(&plain, 10), " name\n no goal …\n");
     }
 
@@ -254,10 +257,10 @@ mod tests {
     fn no_numbers_and_names_are_wider_than_the_table() {
         let of = |digits: u32| u64::MAX / 10u64.pow(19 - digits);
         for digits in 1..=19u32 {
-            let counts = |heading| Column::counts(heading, &[1, of(digits)]);
+            let counts = |heading| TextColumn::counts(heading, &[1, of(digits)]);
             let time = |heading| {
                 let longest = TimeUnit::for_longest(of(digits.min(16)));
-                Column::right(
+                TextColumn::right(
                     heading,
                     vec!["0.0".to_owned(), longest.format(of(digits.min(16)))],
                 )
@@ -269,14 +272,14 @@ mod tests {
             let table = render(
                 &[
                     time("self ms"),
-                    Column::right("%", vec!["0.0".to_owned(), "100.0".to_owned()]),
+                    TextColumn::right("%", vec!["0.0".to_owned(), "100.0".to_owned()]),
                     time("incl."),
                     counts("calls"),
                     counts("exits"),
                     counts("redos"),
                     counts("fails"),
                     counts("exc."),
-                    Column::left("predicate", names.map(str::to_owned).to_vec()),
+                    TextColumn::left("predicate", names.map(str::to_owned).to_vec()),
                 ],
                 80,
             );

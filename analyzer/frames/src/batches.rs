@@ -5,7 +5,7 @@ use portmortem_analyzer::export::{Encoded, ExportError, Rows, TableWriter, own};
 use portmortem_analyzer::tables::{Cell, Column};
 
 use crate::FrameBuilder;
-use crate::output::Failure;
+use crate::output::OutputFailure;
 
 /// Rows of a batch: some megabytes, and still enough to be worth a row group of their own.
 const BATCH: usize = 1 << 17;
@@ -31,11 +31,11 @@ pub(crate) struct Batches<F> {
     columns: &'static [Column],
     pub(crate) rows: FrameBuilder,
     pub(crate) file: F,
-    pub(crate) failure: Failure,
+    pub(crate) failure: OutputFailure,
 }
 
 impl<F: FrameFile> Batches<F> {
-    pub(crate) fn new(columns: &'static [Column], file: F, failure: Failure) -> Self {
+    pub(crate) fn new(columns: &'static [Column], file: F, failure: OutputFailure) -> Self {
         Self {
             columns,
             rows: FrameBuilder::new(columns),

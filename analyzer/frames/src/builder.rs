@@ -21,11 +21,11 @@ fn dtype(kind: Kind) -> DataType {
 /// Makes a frame of rows.
 pub struct FrameBuilder {
     columns: &'static [TableColumn],
-    cells: Vec<Cells>,
+    cells: Vec<CellsBuilder>,
     rows: usize,
 }
 
-enum Cells {
+enum CellsBuilder {
     Text(StringChunkedBuilder),
     Integer(PrimitiveChunkedBuilder<Int64Type>),
     Bool(BooleanChunkedBuilder),
@@ -37,7 +37,7 @@ impl FrameBuilder {
     pub fn new(columns: &'static [TableColumn]) -> Self {
         Self {
             columns,
-            cells: columns.iter().map(Cells::of).collect(),
+            cells: columns.iter().map(CellsBuilder::of).collect(),
             rows: 0,
         }
     }
@@ -69,7 +69,7 @@ impl FrameBuilder {
     /// # Errors
     /// If polars refuses.
     pub fn finish(self) -> PolarsResult<DataFrame> {
-        let columns = self.cells.into_iter().map(Cells::finish).collect();
+        let columns = self.cells.into_iter().map(CellsBuilder::finish).collect();
         DataFrame::new(self.rows, columns)
     }
 
@@ -82,7 +82,7 @@ impl FrameBuilder {
     }
 }
 
-impl Cells {
+impl CellsBuilder {
     fn of(column: &TableColumn) -> Self {
         let name = column.name.into();
         match column.kind {

@@ -9,16 +9,16 @@ use portmortem_analyzer::export::ExportError;
 /// An output that remembers why it failed first.
 pub(crate) struct Output<'w> {
     out: Box<dyn Write + Send + 'w>,
-    failure: Failure,
+    failure: OutputFailure,
 }
 
 /// Why the output failed, if it did.
 #[derive(Clone, Default)]
-pub(crate) struct Failure(Arc<Mutex<Option<io::Error>>>);
+pub(crate) struct OutputFailure(Arc<Mutex<Option<io::Error>>>);
 
 impl<'w> Output<'w> {
-    pub(crate) fn new(out: Box<dyn Write + Send + 'w>) -> (Self, Failure) {
-        let failure = Failure::default();
+    pub(crate) fn new(out: Box<dyn Write + Send + 'w>) -> (Self, OutputFailure) {
+        let failure = OutputFailure::default();
         let output = Self {
             out,
             failure: failure.clone(),
@@ -49,7 +49,7 @@ impl Write for Output<'_> {
     }
 }
 
-impl Failure {
+impl OutputFailure {
     /// What an error of polars is, when it writes `format`.
     pub(crate) fn explain(&self, format: &'static str, error: &PolarsError) -> ExportError {
         match self.slot().take() {

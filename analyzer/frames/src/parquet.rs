@@ -42,7 +42,7 @@ impl Exporter for Parquet {
         let mut file = file.map_err(|error| failure.explain(self.name(), &error))?;
         let types = file.parquet_schema().fields().to_vec();
         let encodings = get_encodings(&schema.to_arrow(CompatLevel::newest()));
-        let file = File {
+        let file = ParquetFile {
             file: Mutex::new(file),
             columns: types.into_iter().zip(encodings.iter().cloned()).collect(),
             options,
@@ -63,21 +63,21 @@ fn options() -> WriteOptions {
 
 /// A file, whose row groups are encoded and compressed on any thread. The writer of polars has but
 /// its own threads for that, and compresses on one.
-struct File<W: Write> {
+struct ParquetFile<W: Write> {
     file: Mutex<BatchedWriter<W>>,
     columns: Vec<(ParquetType, Vec<Encoding>)>,
     options: WriteOptions,
 }
 
 /// Rows, and their pages by column.
-type Group = (u64, Vec<Vec<CompressedPage>>);
+type RowGroup = (u64, Vec<Vec<CompressedPage>>);
 
-impl<W: Write + Send> FrameFile for File<W> {
+impl<W: Write + Send> FrameFile for ParquetFile<W> {
     const FORMAT: &'static str = "parquet";
 
-    type Encoded = Vec<Group>;
+    type Encoded = Vec<RowGroup>;
 
-    fn encode(&self, frame: DataFrame) -> PolarsResult<Vec<Group>> {
+    fn encode(&self, frame: DataFrame) -> PolarsResult<Vec<RowGroup>> {
         let mut groups = Vec::new();
         for batch in frame.iter_chunks(CompatLevel::newest(), false) {
             let mut columns = Vec::new();
@@ -93,7 +93,7 @@ impl<W: Write + Send> FrameFile for File<W> {
         Ok(groups)
     }
 
-    fn add(&self, groups: Vec<Group>) -> PolarsResult<()> {
+    fn add(&self, groups: Vec<RowGroup>) -> PolarsResult<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         for (rows, columns) in groups {
             file.write_row_group(rows, &columns)?;

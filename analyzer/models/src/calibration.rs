@@ -6,7 +6,7 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::least_squares::LeastSquaresError;
-use crate::measure::{Bench, MeasureError, Request, Tools, first_line};
+use crate::measure::{Bench, MeasureError, RunRequest, Tools, first_line};
 use crate::model::{
     BUILT, BUILTIN, CONDITION, Components, EXPRESSION, Errors, FITTED, Model, OPERATOR, Observation,
 };
@@ -124,7 +124,7 @@ pub fn observe(
     let mut requests = Vec::new();
     for program in programs() {
         for step in 1..=SIZES {
-            requests.push(Request {
+            requests.push(RunRequest {
                 program: program.to_owned(),
                 size: step * SIZE_STEP,
                 seed: step,
@@ -140,7 +140,7 @@ pub fn observe(
 /// Each request with its counts and the median of its times.
 #[must_use]
 pub fn observations(
-    requests: &[Request],
+    requests: &[RunRequest],
     counts: Vec<Components>,
     times: &[Vec<f64>],
 ) -> Vec<Observation> {
@@ -160,7 +160,7 @@ pub fn observations(
 pub struct Tests(pub BTreeMap<String, f64>);
 
 fn time_tests(tools: &Tools, progress: &mut dyn FnMut()) -> Result<Tests, MeasureError> {
-    let request = |program: String| Request {
+    let request = |program: String| RunRequest {
         program,
         size: ITERATIONS,
         seed: 1,

@@ -29,7 +29,7 @@ pub struct Tools {
 
 /// A run of a program on data of a size, generated from a seed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Request {
+pub struct RunRequest {
     /// First argument of `input/3`.
     pub program: String,
     /// Second argument.
@@ -70,15 +70,15 @@ pub enum MeasureError {
     #[error("the symbolic recording has no complete counts{}", of(.request.as_ref()))]
     NotCounted {
         /// Whose.
-        request: Option<Request>,
+        request: Option<RunRequest>,
     },
 }
 
-fn of(request: Option<&Request>) -> String {
+fn of(request: Option<&RunRequest>) -> String {
     request.map_or_else(String::new, |request| format!(" of {}", request.name()))
 }
 
-impl Request {
+impl RunRequest {
     /// What its cost centre is called.
     fn name(&self) -> String {
         format!("{} {} {}", self.program, self.size, self.seed)
@@ -90,7 +90,7 @@ impl Request {
 pub struct Bench {
     tools: Tools,
     directory: TempDir,
-    requests: Vec<Request>,
+    requests: Vec<RunRequest>,
 }
 
 impl Bench {
@@ -98,7 +98,11 @@ impl Bench {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn new(tools: Tools, programs: &str, requests: Vec<Request>) -> Result<Self, MeasureError> {
+    pub fn new(
+        tools: Tools,
+        programs: &str,
+        requests: Vec<RunRequest>,
+    ) -> Result<Self, MeasureError> {
         let failed = |source| MeasureError::Run {
             what: "calibration".to_owned(),
             source,
@@ -119,7 +123,7 @@ impl Bench {
 
     /// What is asked for.
     #[must_use]
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &[RunRequest] {
         &self.requests
     }
 
@@ -135,7 +139,7 @@ impl Bench {
         let mut command = Command::new(&self.tools.swipl);
         command.arg(self.file("harness.pl")).arg("--");
         command.args(self.arguments("time", rounds)?);
-        let index: BTreeMap<&Request, usize> = self.requests.iter().zip(0..).collect();
+        let index: BTreeMap<&RunRequest, usize> = self.requests.iter().zip(0..).collect();
         let mut times = vec![Vec::new(); self.requests.len()];
         lines_of(command, "SWI-Prolog", &mut |line| {
             let unexpected = || MeasureError::Unexpected {
@@ -170,7 +174,7 @@ impl Bench {
         command.args(self.arguments("count", 0)?);
         lines_of(command, "portmortem record", &mut |_| Ok(()))?;
         let mut by_center = by_center(&Trace::open(&trace)?)?;
-        let counted = |request: &Request| {
+        let counted = |request: &RunRequest| {
             let components = by_center.remove(&request.name());
             components.ok_or_else(|| MeasureError::NotCounted {
                 request: Some(request.clone()),
@@ -187,7 +191,7 @@ impl Bench {
     fn arguments(&self, mode: &str, rounds: usize) -> Result<[PathBuf; 3], MeasureError> {
         let path = self.file("requests.pl");
         let mut text = format!("rounds({rounds}).\n");
-        for Request {
+        for RunRequest {
             program,
             size,
             seed,
@@ -234,9 +238,9 @@ fn by_center(trace: &Trace) -> Result<BTreeMap<String, Components>, MeasureError
 }
 
 /// `PROGRAM SIZE SEED NANOSECONDS`
-fn measurement(line: &str) -> Option<(Request, f64)> {
+fn measurement(line: &str) -> Option<(RunRequest, f64)> {
     let mut words = line.split_whitespace();
-    let request = Request {
+    let request = RunRequest {
         program: words.next()?.to_owned(),
         size: words.next()?.parse().ok()?,
         seed: words.next()?.parse().ok()?,
@@ -315,7 +319,7 @@ mod tests {
 
     #[test]
     fn measurements_are_read() {
-        let request = Request {
+        let request = RunRequest {
             program: "builtin:is/2".to_owned(),
             size: 50,
             seed: 1,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::growth::{self, Estimate, Growth, Point, Sample};
 use crate::model::{Components, Model};
 use crate::platform::Platform;
-use crate::recordings::{Recording, Times, Work};
+use crate::recordings::{PredicateWork, SizedRecording, TimesKind};
 
 /// A measurement is believed by no less than this.
 const LEAST_TRUST: f64 = 0.05;
@@ -28,7 +28,7 @@ const SPREAD: f64 = 2.0;
 
 /// What is predicted of one predicate.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct Predicted {
     /// Its name.
     pub predicate: String,
     /// How its calls grow with the size; unknown without sizes.
@@ -45,13 +45,13 @@ pub struct Prediction {
     /// Size of the input; `None`: the recording itself, on the platform.
     pub size: Option<u64>,
     /// By time, the most first; those of unknown time at the end.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Predicted>,
     /// The sum of all times that are known, in ns.
     pub total_ns: Estimate,
     /// Built-ins and operators that the platform has no cost of.
     pub unpriced: BTreeSet<String>,
     /// What the times are that it was made from, the worst of them; `None` if they are a platform's.
-    pub times: Option<Times>,
+    pub times: Option<TimesKind>,
 }
 
 /// Why nothing can be predicted.
@@ -85,20 +85,20 @@ pub enum PredictionError {
 /// # Errors
 /// [`PredictionError`]
 pub fn predict(
-    recordings: &[Recording],
+    recordings: &[SizedRecording],
     platform: Option<(&Platform, &Model)>,
     size: Option<u64>,
 ) -> Result<Prediction, PredictionError> {
     let symbolic = recordings
         .iter()
-        .filter(|recording| recording.times == Times::OfCounting)
+        .filter(|recording| recording.times == TimesKind::OfCounting)
         .count();
     match platform {
         Some(_) if symbolic < recordings.len() => return Err(PredictionError::NotSymbolic),
         None if symbolic > 0 => return Err(PredictionError::OnlySymbolic),
         _ => {}
     }
-    let sized: Option<Vec<(u64, &Recording)>> = recordings
+    let sized: Option<Vec<(u64, &SizedRecording)>> = recordings
         .iter()
         .map(|recording| Some((recording.size?, recording)))
         .collect();
@@ -117,7 +117,7 @@ pub fn predict(
         (_, Some(sized), Some(size)) => at_size(&sized, platform, size, &mut unpriced),
         _ => return Err(PredictionError::SizesUnknown),
     };
-    let known = |row: &Row| row.self_ns.map_or(-1.0, |estimate| estimate.value);
+    let known = |row: &Predicted| row.self_ns.map_or(-1.0, |estimate| estimate.value);
     rows.sort_by(|a, b| {
         known(b)
             .total_cmp(&known(a))
@@ -141,7 +141,7 @@ pub fn predict(
 }
 
 /// Ten times the largest size, of several sizes.
-fn default_size(recordings: &[Recording]) -> Option<u64> {
+fn default_size(recordings: &[SizedRecording]) -> Option<u64> {
     let sizes: BTreeSet<u64> = recordings
         .iter()
         .filter_map(|recording| recording.size)
@@ -154,15 +154,15 @@ fn default_size(recordings: &[Recording]) -> Option<u64> {
 
 fn of_recording(
     name: &str,
-    work: &Work,
+    work: &PredicateWork,
     (platform, model): (&Platform, &Model),
     unpriced: &mut BTreeSet<String>,
-) -> Row {
+) -> Predicted {
     let priced = work
         .components
         .as_ref()
         .map(|components| platform.price(model, components));
-    Row {
+    Predicted {
         predicate: name.to_owned(),
         growth: Growth::Unknown { sizes: 0 },
         calls: Some(Estimate::certain(work.calls as f64)),
@@ -174,28 +174,28 @@ fn of_recording(
 }
 
 fn at_size(
-    recordings: &[(u64, &Recording)],
+    recordings: &[(u64, &SizedRecording)],
     platform: Option<(&Platform, &Model)>,
     size: u64,
     unpriced: &mut BTreeSet<String>,
-) -> Vec<Row> {
+) -> Vec<Predicted> {
     let names: BTreeSet<&String> = recordings
         .iter()
         .flat_map(|(_, recording)| recording.work.keys())
         .collect();
-    let nothing = Work {
+    let nothing = PredicateWork {
         components: Some(Components::new()),
-        ..Work::default()
+        ..PredicateWork::default()
     };
     names
         .into_iter()
         .map(|name| {
-            let work = |(size, recording): &(u64, &Recording)| {
+            let work = |(size, recording): &(u64, &SizedRecording)| {
                 (*size, recording.work.get(name).unwrap_or(&nothing).clone())
             };
-            let work: Vec<(u64, Work)> = recordings.iter().map(work).collect();
+            let work: Vec<(u64, PredicateWork)> = recordings.iter().map(work).collect();
             if let Some(sizes) = occasional(&work) {
-                return Row {
+                return Predicted {
                     predicate: name.clone(),
                     growth: Growth::Unknown { sizes },
                     calls: None,
@@ -208,7 +208,7 @@ fn at_size(
                 Some(platform) => on_platform(&work, platform, size, unpriced),
                 None => calls.and_then(|calls| time_of(calls, &work, size)),
             };
-            Row {
+            Predicted {
                 predicate: name.clone(),
                 growth,
                 calls,
@@ -220,7 +220,7 @@ fn at_size(
 
 /// At how many sizes a predicate was called, if those are not all, and too few to tell a function of the size by: what
 /// ran before the first mark or after the last, for example.
-fn occasional(work: &[(u64, Work)]) -> Option<usize> {
+fn occasional(work: &[(u64, PredicateWork)]) -> Option<usize> {
     let all: BTreeSet<u64> = work.iter().map(|(size, _)| *size).collect();
     let called: BTreeSet<u64> = work
         .iter()
@@ -231,8 +231,8 @@ fn occasional(work: &[(u64, Work)]) -> Option<usize> {
     too_few.then_some(called.len())
 }
 
-fn growth_of(work: &[(u64, Work)], count: impl Fn(&Work) -> u64) -> Growth {
-    let sample = |(size, work): &(u64, Work)| Sample {
+fn growth_of(work: &[(u64, PredicateWork)], count: impl Fn(&PredicateWork) -> u64) -> Growth {
+    let sample = |(size, work): &(u64, PredicateWork)| Sample {
         size: *size,
         count: count(work),
     };
@@ -242,7 +242,7 @@ fn growth_of(work: &[(u64, Work)], count: impl Fn(&Work) -> u64) -> Growth {
 /// Each component at the new size, at the prices of the platform. The bounds are those of the counts and of the model
 /// together.
 fn on_platform(
-    work: &[(u64, Work)],
+    work: &[(u64, PredicateWork)],
     (platform, model): (&Platform, &Model),
     size: u64,
     unpriced: &mut BTreeSet<String>,
@@ -259,7 +259,7 @@ fn on_platform(
             }
             continue;
         };
-        let count = |work: &Work| {
+        let count = |work: &PredicateWork| {
             work.components
                 .as_ref()
                 .and_then(|components| components.get(name))
@@ -287,7 +287,7 @@ fn on_platform(
 
 /// What so many calls take at a size, in ns: what a call took in the recordings, and as it grew there, if it did; and what the
 /// predicate took once. `None` if nothing was left of that in most recordings.
-fn time_of(calls: Estimate, work: &[(u64, Work)], size: u64) -> Option<Estimate> {
+fn time_of(calls: Estimate, work: &[(u64, PredicateWork)], size: u64) -> Option<Estimate> {
     let ran: Vec<(u64, f64, f64)> = work
         .iter()
         .filter(|(_, work)| work.calls > 0)
@@ -407,7 +407,7 @@ mod tests {
     }
 
     /// Naive reverse at a size: 20 ns a call, or its components.
-    fn nrev(size: u64, symbolic: bool) -> Recording {
+    fn nrev(size: u64, symbolic: bool) -> SizedRecording {
         let calls = [
             ("nrev/2", size + 1),
             ("app/3", size * (size + 1) / 2),
@@ -420,25 +420,25 @@ mod tests {
                 ("builtin:is/2".to_owned(), u64::from(name == "main/0")),
                 ("builtin:foo/1".to_owned(), u64::from(name == "main/0")),
             ];
-            let work = Work {
+            let work = PredicateWork {
                 calls,
                 self_ns: 20 * calls,
                 components: symbolic.then(|| components.into()),
             };
             (name.to_owned(), work)
         });
-        Recording {
+        SizedRecording {
             size: Some(size),
             work: work.into(),
             times: if symbolic {
-                Times::OfCounting
+                TimesKind::OfCounting
             } else {
-                Times::Measured
+                TimesKind::Measured
             },
         }
     }
 
-    fn row<'p>(prediction: &'p Prediction, name: &str) -> &'p Row {
+    fn row<'p>(prediction: &'p Prediction, name: &str) -> &'p Predicted {
         prediction
             .rows
             .iter()
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn ten_times_the_largest_size_from_what_calls_took() {
-        let recordings: Vec<Recording> = [10, 20, 30, 40, 50].map(|size| nrev(size, false)).into();
+        let recordings: Vec<_> = [10, 20, 30, 40, 50].map(|size| nrev(size, false)).into();
         let prediction = predict(&recordings, None, None).unwrap();
         assert_eq!(prediction.size, Some(500));
         let append = row(&prediction, "app/3");
@@ -456,7 +456,7 @@ mod tests {
         assert_eq!(append.calls, Some(Estimate::certain(125_250.0)));
         assert!((append.self_ns.unwrap().value - 2_505_000.0).abs() < 1.0);
         assert_eq!(prediction.rows[0].predicate, "app/3");
-        assert_eq!(prediction.times, Some(Times::Measured));
+        assert_eq!(prediction.times, Some(TimesKind::Measured));
         let total = prediction.total_ns;
         assert!((total.value - 20.0 * (125_250.0 + 501.0 + 1.0)).abs() < 1.0);
         assert!(total.low <= total.value && total.value <= total.high);
@@ -466,7 +466,7 @@ mod tests {
     fn a_size_on_a_platform() {
         let platform = platform();
         let priced = Some((&platform, &platform.refined));
-        let recordings: Vec<Recording> = [10, 20, 30, 40, 50].map(|size| nrev(size, true)).into();
+        let recordings: Vec<_> = [10, 20, 30, 40, 50].map(|size| nrev(size, true)).into();
         let prediction = predict(&recordings, priced, Some(100)).unwrap();
         let append = row(&prediction, "app/3").self_ns.unwrap();
         assert!((append.value - 8.0 * 5050.0).abs() < 1e-6);
@@ -484,9 +484,9 @@ mod tests {
         recording.size = None;
         recording.work.insert(
             "dynamic/0".to_owned(),
-            Work {
+            PredicateWork {
                 calls: 3,
-                ..Work::default()
+                ..PredicateWork::default()
             },
         );
         let prediction = predict(&[recording], priced, None).unwrap();
@@ -500,7 +500,7 @@ mod tests {
         let platform = platform();
         let priced = Some((&platform, &platform.refined));
         for symbolic in [false, true] {
-            let mut recordings: Vec<Recording> =
+            let mut recordings: Vec<SizedRecording> =
                 [10, 20, 30, 40, 50].map(|size| nrev(size, symbolic)).into();
             let once = recordings[0].work["main/0"].clone();
             recordings[4].work.insert("finish/0".to_owned(), once);
@@ -518,17 +518,17 @@ mod tests {
 
     #[test]
     fn a_call_that_takes_longer_with_the_size() {
-        let recordings: Vec<Recording> = [10, 20, 30, 40, 50]
+        let recordings: Vec<_> = [10, 20, 30, 40, 50]
             .map(|size| {
-                let work = Work {
+                let work = PredicateWork {
                     calls: 2,
                     self_ns: 2 * 100 * size,
                     components: None,
                 };
-                Recording {
+                SizedRecording {
                     size: Some(size),
                     work: [("sort/1".to_owned(), work)].into(),
-                    times: Times::AsRecorded,
+                    times: TimesKind::AsRecorded,
                 }
             })
             .into();
@@ -538,7 +538,7 @@ mod tests {
 
     #[test]
     fn warming_up_is_no_part_of_a_call() {
-        let recordings: Vec<Recording> = [10, 20, 30, 40, 50]
+        let recordings: Vec<_> = [10, 20, 30, 40, 50]
             .map(|size| {
                 let mut recording = nrev(size, false);
                 for work in recording.work.values_mut() {
@@ -587,7 +587,7 @@ mod tests {
 
     #[test]
     fn what_took_less_than_recording_it_is_unknown() {
-        let recordings: Vec<Recording> = [10, 20, 30, 40, 50]
+        let recordings: Vec<_> = [10, 20, 30, 40, 50]
             .map(|size| {
                 let mut recording = nrev(size, false);
                 if size > 20 {
@@ -623,7 +623,7 @@ mod tests {
         let sized = |symbolic| [10, 20, 30].map(|size| nrev(size, symbolic)).to_vec();
         let platform = platform();
         let priced = Some((&platform, &platform.refined));
-        let error = |recordings: &[Recording], platform, size| {
+        let error = |recordings: &[SizedRecording], platform, size| {
             predict(recordings, platform, size).unwrap_err()
         };
         assert_eq!(error(&[], None, None), PredictionError::Nothing);

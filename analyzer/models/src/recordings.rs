@@ -20,7 +20,7 @@ use crate::model::{Components, FRAME};
 
 /// The work of one predicate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Work {
+pub struct PredicateWork {
     /// Calls.
     pub calls: u64,
     /// Time in the predicate itself, in ns; less the cost of recording where that is known.
@@ -31,18 +31,18 @@ pub struct Work {
 
 /// A run on an input of one size.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Recording {
+pub struct SizedRecording {
     /// Size of the input, if it is known.
     pub size: Option<u64>,
     /// By predicate.
-    pub work: BTreeMap<String, Work>,
+    pub work: BTreeMap<String, PredicateWork>,
     /// What its times are.
-    pub times: Times,
+    pub times: TimesKind,
 }
 
 /// What the times of a recording are, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Times {
+pub enum TimesKind {
     /// Without the recorder's own: their sum was measured.
     Measured,
     /// Without the recorder's own, as it is estimated.
@@ -54,7 +54,7 @@ pub enum Times {
     OfCounting,
 }
 
-impl Times {
+impl TimesKind {
     fn of(trace: &Trace, profile: &Profile, costs: &Costs) -> Self {
         if costs.is_symbolic() {
             Self::OfCounting
@@ -86,7 +86,7 @@ pub fn recordings(
     trace: &Trace,
     profile: &Profile,
     size: Option<u64>,
-) -> Result<Vec<Recording>, RecordingError> {
+) -> Result<Vec<SizedRecording>, RecordingError> {
     let costs = Costs::of(trace);
     let mut parts = Vec::new();
     if size.is_none() {
@@ -118,7 +118,7 @@ pub fn size_in(text: &str) -> Option<u64> {
     digits.trim().parse().ok()
 }
 
-fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> Recording {
+fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> SizedRecording {
     let rows = Tables::new("", trace, profile).predicates();
     let engine_work: BTreeSet<&str> = trace
         .predicates()
@@ -126,10 +126,10 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
         .filter(|info| info.is_engine_work())
         .map(|info| info.indicator.as_str())
         .collect();
-    let mut work: BTreeMap<String, Work> = rows
+    let mut work: BTreeMap<String, PredicateWork> = rows
         .filter(|row| !engine_work.contains(row.predicate))
         .map(|row| {
-            let work = Work {
+            let work = PredicateWork {
                 calls: row.calls,
                 self_ns: row.self_comp_ns.unwrap_or(row.self_ns),
                 components: None,
@@ -152,22 +152,22 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
             }
         }
     }
-    Recording {
+    SizedRecording {
         size,
         work,
-        times: Times::of(trace, profile, costs),
+        times: TimesKind::of(trace, profile, costs),
     }
 }
 
 /// One recording for each cost centre whose name is a size.
-fn by_center(trace: &Trace, profile: &Profile, costs: &Costs) -> Vec<Recording> {
+fn by_center(trace: &Trace, profile: &Profile, costs: &Costs) -> Vec<SizedRecording> {
     let is_size = |info: &PredicateInfo| info.is_center && size_in(&info.declared.name).is_some();
     if !trace.predicates().iter().any(is_size) {
         return Vec::new();
     }
-    let mut all = Sizes {
+    let mut all = RecordingsBySize {
         trace,
-        times: Times::of(trace, profile, costs),
+        times: TimesKind::of(trace, profile, costs),
         recordings: BTreeMap::new(),
     };
     for row in costs.rows() {
@@ -202,39 +202,42 @@ fn by_center(trace: &Trace, profile: &Profile, costs: &Costs) -> Vec<Recording> 
 }
 
 /// Recordings by size, and so by cost centre.
-struct Sizes<'t> {
+struct RecordingsBySize<'t> {
     trace: &'t Trace,
-    times: Times,
-    recordings: BTreeMap<u64, Recording>,
+    times: TimesKind,
+    recordings: BTreeMap<u64, SizedRecording>,
 }
 
-impl Sizes<'_> {
+impl RecordingsBySize<'_> {
     /// The work of a predicate in a cost centre, if that is a size.
     fn work(
         &mut self,
         center: Option<PredicateIndex>,
         predicate: PredicateIndex,
-    ) -> Option<&mut Work> {
+    ) -> Option<&mut PredicateWork> {
         let center = self.trace.predicates().get(center? as usize)?;
         let size = size_in(&center.declared.name)?;
-        let recording = self.recordings.entry(size).or_insert_with(|| Recording {
-            size: Some(size),
-            times: self.times,
-            ..Recording::default()
-        });
+        let recording = self
+            .recordings
+            .entry(size)
+            .or_insert_with(|| SizedRecording {
+                size: Some(size),
+                times: self.times,
+                ..SizedRecording::default()
+            });
         let predicate = self.trace.predicate_name(predicate).to_owned();
         Some(recording.work.entry(predicate).or_default())
     }
 }
 
-fn count(work: &mut Work, component: String, count: u64) {
+fn count(work: &mut PredicateWork, component: String, count: u64) {
     let components = work.components.get_or_insert_default();
     let sum = components.entry(component).or_default();
     *sum = sum.saturating_add(count);
 }
 
 /// One recording for each part of a stream that a mark with a size begins; the cost of recording is not known of parts.
-fn by_mark(trace: &Trace) -> Vec<Recording> {
+fn by_mark(trace: &Trace) -> Vec<SizedRecording> {
     trace
         .streams()
         .iter()
@@ -254,16 +257,16 @@ fn is_engine_work(trace: &Trace, predicate: PredicateIndex) -> bool {
 }
 
 #[derive(Default)]
-struct Part {
+struct RecordingPart {
     size: u64,
     /// Calls and ticks.
     work: BTreeMap<PredicateIndex, (u64, u64)>,
 }
 
-fn parts(trace: &Trace, stream: &StreamInfo) -> Vec<Recording> {
+fn parts(trace: &Trace, stream: &StreamInfo) -> Vec<SizedRecording> {
     let mut moment = Moment::beginning(stream.dialect(), trace.unknown_predicate());
-    let mut parts: Vec<Part> = Vec::new();
-    let mut part: Option<Part> = None;
+    let mut parts: Vec<RecordingPart> = Vec::new();
+    let mut part: Option<RecordingPart> = None;
     let (mut last, mut paused) = (0, false);
     for (number, timed) in (0..).zip(trace.events(stream)) {
         let class = Class::of(timed.event);
@@ -286,9 +289,9 @@ fn parts(trace: &Trace, stream: &StreamInfo) -> Vec<Recording> {
             Class::Note(Note::Mark(text)) => {
                 parts.extend(part.take());
                 let size = trace.text(text).and_then(size_in);
-                part = size.map(|size| Part {
+                part = size.map(|size| RecordingPart {
                     size,
-                    ..Part::default()
+                    ..RecordingPart::default()
                 });
             }
             _ => {}
@@ -302,20 +305,20 @@ fn parts(trace: &Trace, stream: &StreamInfo) -> Vec<Recording> {
         .collect()
 }
 
-fn recording(trace: &Trace, part: Part) -> Recording {
+fn recording(trace: &Trace, part: RecordingPart) -> SizedRecording {
     let work = part.work.into_iter().map(|(predicate, (calls, ticks))| {
         let self_ns = trace.clock().duration_ns(ticks);
-        let work = Work {
+        let work = PredicateWork {
             calls,
             self_ns,
             components: None,
         };
         (trace.predicate_name(predicate).to_owned(), work)
     });
-    Recording {
+    SizedRecording {
         size: Some(part.size),
         work: work.collect(),
-        times: Times::AsRecorded,
+        times: TimesKind::AsRecorded,
     }
 }
 

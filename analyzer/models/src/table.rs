@@ -5,7 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use crate::growth::Estimate;
-use crate::prediction::{Prediction, Row};
+use crate::prediction::{Predicted, Prediction};
 
 /// A row of the table. Bounds hold 95 % of what is to be expected; those of an exact count are the count.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,7 +57,7 @@ impl Prediction {
     }
 }
 
-fn table_row(row: &Row, size: Option<u64>) -> PredictionRow<'_> {
+fn table_row(row: &Predicted, size: Option<u64>) -> PredictionRow<'_> {
     let growth = &row.growth;
     let evidence = growth.evidence();
     let ns = |bound: fn(&Estimate) -> f64| row.self_ns.as_ref().map(|ns| bound(ns).round() as u64);

@@ -2,12 +2,12 @@
 
 use std::panic::{self, AssertUnwindSafe};
 
-use crate::error::{Answer, Culprit, Error, done};
+use crate::error::{Culprit, Error, Holds, done};
 use crate::ffi::{Foreign, PL_put_term, PL_put_variable, PL_raise_exception, Term};
 use crate::terms::{Terms, new_refs};
 
 /// Answers the engine. A panic is an error of Prolog and never goes further.
-pub(crate) fn answer(predicate: impl FnOnce() -> Answer) -> Foreign {
+pub(crate) fn answer(predicate: impl FnOnce() -> Holds) -> Foreign {
     let answered = panic::catch_unwind(AssertUnwindSafe(predicate));
     match answered.unwrap_or(Err(Error::Internal)) {
         Ok(holds) => holds.into(),

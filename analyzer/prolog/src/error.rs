@@ -29,7 +29,7 @@ pub(crate) enum Culprit {
 }
 
 /// What a predicate says: whether it holds.
-pub(crate) type Answer = Result<bool, Error>;
+pub(crate) type Holds = Result<bool, Error>;
 
 /// `Ok` if the engine did what it was asked for.
 pub(crate) fn done(value: std::ffi::c_int) -> Result<(), Error> {

@@ -4,14 +4,16 @@ use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
 
 use portmortem_analyzer::listing::{Explainer, Explanation};
-use portmortem_analyzer::tables::{Cell, EventAt, EventRow, Facts, Listed, ListedRow, Place, Row};
+use portmortem_analyzer::tables::{
+    Cell, EventAt, EventFacts, EventRow, Listed, ListedRow, PredicateMoment, Row,
+};
 use portmortem_analyzer::walk::{Step, Walk};
 
-use crate::error::{Answer, Culprit, Error, done};
+use crate::error::{Culprit, Error, Holds, done};
 use crate::ffi::{Atom, PL_put_term, Term};
 use crate::handle;
 use crate::opened::Opened;
-use crate::terms::{List, Terms, new_refs, number, put_number, text, unify};
+use crate::terms::{TermList, Terms, new_refs, number, put_number, text, unify};
 
 /// Rows of a page.
 const MOST_ROWS: usize = 1 << 14;
@@ -27,7 +29,7 @@ const ALL: &str = "event >= 0";
 
 /// Which way pages go, and what their rows are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pages {
+enum EventPages {
     /// Events, as they happened.
     Forward,
     /// Events, the last one first.
@@ -36,7 +38,7 @@ enum Pages {
     Rows,
 }
 
-impl Pages {
+impl EventPages {
     fn of(term: Term) -> Result<Self, Error> {
         match text(term)?.as_str() {
             "forward" => Ok(Self::Forward),
@@ -54,7 +56,7 @@ impl Pages {
 /// `page(+Trace, +Condition, +Stream, +Pages, +From, +Size, -Rows, -Next, -NextSize)`: of the
 /// `Size` events of a stream from `From` on, or before it, those that a condition holds for. The
 /// next page begins at `Next`, which is `end` if there is none.
-pub(crate) fn page(arguments: [Term; 9]) -> Answer {
+pub(crate) fn page(arguments: [Term; 9]) -> Holds {
     let [
         trace,
         condition,
@@ -67,19 +69,19 @@ pub(crate) fn page(arguments: [Term; 9]) -> Answer {
         next_size,
     ] = arguments;
     let opened = handle::get(trace)?;
-    let (pages, from, size) = (Pages::of(pages)?, number(from)?, number(size)?.max(1));
+    let (pages, from, size) = (EventPages::of(pages)?, number(from)?, number(size)?.max(1));
     let condition = text(condition)?;
     let Some((id, end)) = stream_of(&opened, stream)? else {
         return Ok(false);
     };
     let numbers = match pages {
-        Pages::Backward => from.saturating_sub(size)..from,
-        Pages::Forward | Pages::Rows => from..from.saturating_add(size),
+        EventPages::Backward => from.saturating_sub(size)..from,
+        EventPages::Forward | EventPages::Rows => from..from.saturating_add(size),
     };
     let mut found = found(&opened, &condition, id, numbers.clone(), pages)?;
     opened.check_whole()?;
     let is_cut = found.len() >= MOST_ROWS;
-    let (goes_on, is_over) = if pages == Pages::Backward {
+    let (goes_on, is_over) = if pages == EventPages::Backward {
         let oldest = found.front().filter(|_| is_cut);
         let goes_on = oldest.map_or(numbers.start, |(step, _)| step.number);
         found.make_contiguous().reverse();
@@ -122,8 +124,8 @@ fn found(
     condition: &str,
     stream: u32,
     numbers: Range<u64>,
-    pages: Pages,
-) -> Result<VecDeque<(Step, Facts)>, Error> {
+    pages: EventPages,
+) -> Result<VecDeque<(Step, EventFacts)>, Error> {
     let condition = opened.condition(if condition.is_empty() { ALL } else { condition })?;
     let listing = opened.listing(stream, numbers)?;
     let mut found = VecDeque::new();
@@ -132,7 +134,7 @@ fn found(
         if found.len() <= MOST_ROWS {
             return ControlFlow::Continue(());
         }
-        if pages == Pages::Backward {
+        if pages == EventPages::Backward {
             found.pop_front();
             return ControlFlow::Continue(());
         }
@@ -147,14 +149,14 @@ fn put_rows(
     opened: &Opened,
     terms: &mut Terms,
     stream: u32,
-    found: &VecDeque<(Step, Facts)>,
-    pages: Pages,
+    found: &VecDeque<(Step, EventFacts)>,
+    pages: EventPages,
     [trace, rows]: [Term; 2],
 ) -> Result<(), Error> {
     let analysis = opened.analysis()?;
     let (tag, columns) = match pages {
-        Pages::Rows => ("events", EventRow::COLUMNS),
-        Pages::Forward | Pages::Backward => ("event", ListedRow::COLUMNS),
+        EventPages::Rows => ("events", EventRow::COLUMNS),
+        EventPages::Forward | EventPages::Backward => ("event", ListedRow::COLUMNS),
     };
     let keys = terms.keys(columns.iter().map(|column| column.name));
     let mut dicts = Dicts::new(tag, keys, rows);
@@ -165,7 +167,7 @@ fn put_rows(
             stream,
             step: *step,
         };
-        if pages == Pages::Rows {
+        if pages == EventPages::Rows {
             let row = EventRow::of(at.trace, at.name, stream, *step);
             row.with_cells(|cells| dicts.push(terms, None, cells))?;
         } else {
@@ -183,13 +185,13 @@ pub(crate) struct Dicts {
     keys: Vec<Atom>,
     values: Term,
     dict: Term,
-    pub(crate) list: List,
+    pub(crate) list: TermList,
 }
 
 impl Dicts {
     pub(crate) fn new(tag: &'static str, keys: Vec<Atom>, list: Term) -> Self {
         let (values, dict) = (new_refs(keys.len()), new_refs(1));
-        let list = List::in_place_of(list);
+        let list = TermList::in_place_of(list);
         Self {
             tag,
             keys,
@@ -219,7 +221,7 @@ impl Dicts {
 }
 
 /// `box_history(+Trace, +Stream, +Box, -Dict)`: what became of the box that an event called.
-pub(crate) fn box_history([trace, stream, boxed, dict]: [Term; 4]) -> Answer {
+pub(crate) fn box_history([trace, stream, boxed, dict]: [Term; 4]) -> Holds {
     let opened = handle::get(trace)?;
     let boxed = number(boxed)?;
     let Some((id, _)) = stream_of(&opened, stream)? else {
@@ -270,7 +272,7 @@ pub(crate) fn box_history([trace, stream, boxed, dict]: [Term; 4]) -> Answer {
 
 /// `event_stack(+Trace, +Stream, +Event, -Boxes)`: the active boxes at an event, the innermost
 /// first.
-pub(crate) fn event_stack([trace, stream, event, boxes]: [Term; 4]) -> Answer {
+pub(crate) fn event_stack([trace, stream, event, boxes]: [Term; 4]) -> Holds {
     let opened = handle::get(trace)?;
     let event = number(event)?;
     let Some((id, _)) = stream_of(&opened, stream)? else {
@@ -290,7 +292,7 @@ pub(crate) fn event_stack([trace, stream, event, boxes]: [Term; 4]) -> Answer {
     };
     let mut terms = Terms::new();
     let (arguments, made) = (new_refs(3), new_refs(1));
-    let mut list = List::in_place_of(boxes);
+    let mut list = TermList::in_place_of(boxes);
     for (depth, of) in stack {
         put_number(arguments, of.called)?;
         put_number(arguments + 1, depth)?;
@@ -303,7 +305,7 @@ pub(crate) fn event_stack([trace, stream, event, boxes]: [Term; 4]) -> Answer {
 }
 
 /// `event_cause(+Trace, +Stream, +Event, -Cause)`: why an event happened.
-pub(crate) fn event_cause([trace, stream, event, cause]: [Term; 4]) -> Answer {
+pub(crate) fn event_cause([trace, stream, event, cause]: [Term; 4]) -> Holds {
     let opened = handle::get(trace)?;
     let event = number(event)?;
     let Some((id, _)) = stream_of(&opened, stream)? else {
@@ -352,7 +354,7 @@ impl Causes<'_> {
             Explanation::Cut(by, boxes) => {
                 let (arguments, of) = (new_refs(2), new_refs(1));
                 self.put_place(arguments, "box", by)?;
-                let mut list = List::in_place_of(arguments + 1);
+                let mut list = TermList::in_place_of(arguments + 1);
                 for place in boxes {
                     self.put_place(of, "box", place)?;
                     list.push(of)?;
@@ -374,7 +376,7 @@ impl Causes<'_> {
     }
 
     /// `Name(Predicate, Event)`
-    fn put_place(&mut self, term: Term, name: &str, place: Place) -> Result<(), Error> {
+    fn put_place(&mut self, term: Term, name: &str, place: PredicateMoment) -> Result<(), Error> {
         let arguments = new_refs(2);
         let predicate = self.opened.trace.predicate_name(place.predicate);
         self.terms.put_atom(arguments, predicate)?;

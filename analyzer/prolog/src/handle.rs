@@ -5,7 +5,7 @@ use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::{Answer, Error};
+use crate::error::{Error, Holds};
 use crate::ffi::{
     Atom, PL_blob_data, PL_get_blob, PL_unify_blob, Sfputs, StaticBlobType, Term, truth,
 };
@@ -22,7 +22,7 @@ static TYPE: StaticBlobType = StaticBlobType::new(c"portmortem_trace", release, 
 type Handle = Mutex<Option<Arc<Opened>>>;
 
 /// Makes an unbound argument an atom for an open trace.
-pub(crate) fn unify_new(term: Term, opened: Opened) -> Answer {
+pub(crate) fn unify_new(term: Term, opened: Opened) -> Holds {
     let handle: Box<Handle> = Box::new(Mutex::new(Some(Arc::new(opened))));
     let data = Box::into_raw(handle).cast::<c_void>();
     // SAFETY: the engine takes the data over, and gives it to `release` once.

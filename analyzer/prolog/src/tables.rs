@@ -5,28 +5,28 @@ use std::path::PathBuf;
 use portmortem_analyzer::remarks;
 use portmortem_analyzer::tables::{Cell, Table};
 
-use crate::error::{Answer, Culprit, Error};
+use crate::error::{Culprit, Error, Holds};
 use crate::events::Dicts;
 use crate::ffi::Term;
 use crate::handle;
 use crate::opened::Opened;
-use crate::terms::{List, Terms, new_refs, put_number, text, unify};
+use crate::terms::{TermList, Terms, new_refs, put_number, text, unify};
 
 /// `open_trace(+Path, +AcceptsDamage, -Trace)`
-pub(crate) fn open_trace([path, accepts_damage, trace]: [Term; 3]) -> Answer {
+pub(crate) fn open_trace([path, accepts_damage, trace]: [Term; 3]) -> Holds {
     let accepts_damage = text(accepts_damage)? == "true";
     let opened = Opened::open(PathBuf::from(text(path)?), accepts_damage)?;
     handle::unify_new(trace, opened)
 }
 
 /// `close_trace(+Trace)`
-pub(crate) fn close_trace([trace]: [Term; 1]) -> Answer {
+pub(crate) fn close_trace([trace]: [Term; 1]) -> Holds {
     handle::close(trace)?;
     Ok(true)
 }
 
 /// `is_open(+Trace)`
-pub(crate) fn is_open([trace]: [Term; 1]) -> Answer {
+pub(crate) fn is_open([trace]: [Term; 1]) -> Holds {
     match handle::get(trace) {
         Ok(_) => Ok(true),
         Err(Error::Existence(..)) => Ok(false),
@@ -35,9 +35,9 @@ pub(crate) fn is_open([trace]: [Term; 1]) -> Answer {
 }
 
 /// `stream_ids(+Trace, -Streams)`: the numbers of its streams.
-pub(crate) fn stream_ids([trace, streams]: [Term; 2]) -> Answer {
+pub(crate) fn stream_ids([trace, streams]: [Term; 2]) -> Holds {
     let opened = handle::get(trace)?;
-    let (mut list, id) = (List::in_place_of(streams), new_refs(1));
+    let (mut list, id) = (TermList::in_place_of(streams), new_refs(1));
     for stream in opened.trace.streams() {
         put_number(id, stream.id.into())?;
         list.push(id)?;
@@ -47,7 +47,7 @@ pub(crate) fn stream_ids([trace, streams]: [Term; 2]) -> Answer {
 }
 
 /// `table_names(-Tables)`
-pub(crate) fn table_names([tables]: [Term; 1]) -> Answer {
+pub(crate) fn table_names([tables]: [Term; 1]) -> Holds {
     put_texts(tables, Table::ALL.iter().map(|table| table.name()))?;
     Ok(true)
 }
@@ -57,7 +57,7 @@ pub(crate) fn table_names([tables]: [Term; 1]) -> Answer {
 /// It is a function of its own: where all tables are written in line with what catches panics, the
 /// optimiser of LLVM 22 does not end.
 #[inline(never)]
-pub(crate) fn table_rows([trace, table, rows]: [Term; 3]) -> Answer {
+pub(crate) fn table_rows([trace, table, rows]: [Term; 3]) -> Holds {
     let opened = handle::get(trace)?;
     let name = text(table)?;
     let analysis = opened.analysis()?;
@@ -83,7 +83,7 @@ pub(crate) fn table_rows([trace, table, rows]: [Term; 3]) -> Answer {
 
 fn put_texts<'n>(list: Term, texts: impl Iterator<Item = &'n str>) -> Result<(), Error> {
     let (mut terms, text) = (Terms::new(), new_refs(1));
-    let mut list = List::in_place_of(list);
+    let mut list = TermList::in_place_of(list);
     for of in texts {
         terms.put_atom(text, of)?;
         list.push(text)?;
@@ -92,7 +92,7 @@ fn put_texts<'n>(list: Term, texts: impl Iterator<Item = &'n str>) -> Result<(),
 }
 
 /// `info(+Trace, +Key, -Value)`: as `portmortem info --format json` says it.
-pub(crate) fn info([trace, key, value]: [Term; 3]) -> Answer {
+pub(crate) fn info([trace, key, value]: [Term; 3]) -> Holds {
     let opened = handle::get(trace)?;
     let (trace, header) = (&opened.trace, opened.trace.header());
     let told = new_refs(1);

@@ -125,12 +125,12 @@ pub(crate) fn unify(term: Term, other: Term) -> bool {
 
 /// A list that is made from its beginning, in place of an unbound argument.
 #[derive(Debug)]
-pub(crate) struct List {
+pub(crate) struct TermList {
     head: Term,
     tail: Term,
 }
 
-impl List {
+impl TermList {
     pub(crate) fn in_place_of(variable: Term) -> Self {
         // SAFETY: an argument of the predicate that is running.
         let (head, tail) = unsafe { (PL_new_term_ref(), PL_copy_term_ref(variable)) };

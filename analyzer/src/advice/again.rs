@@ -2,7 +2,7 @@
 
 use super::evidence::{Evidence, part_of};
 use super::{Certainty, Need};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 
 /// At least so many of a hundred calls that are known must be as an earlier one was.
@@ -23,7 +23,7 @@ pub(super) struct Again {
 impl Again {
     /// Of calls that each did something to a `what` ("read", "file"). `None` if it is known that
     /// few of them are as an earlier one was.
-    pub(super) fn of(evidence: &Evidence, site: &Site, did: &str, what: &str) -> Option<Self> {
+    pub(super) fn of(evidence: &Evidence, site: &SiteData, did: &str, what: &str) -> Option<Self> {
         let calls = site.figures.calls;
         let Some((known, again)) = known(evidence, site) else {
             return Some(Self {
@@ -50,7 +50,7 @@ impl Again {
 /// Of calls of a goal whose arguments are known: how many there are, and how many of them are the
 /// same as an earlier one at most, for each of their arguments was a value before. `None` if none
 /// is known.
-fn known(evidence: &Evidence, site: &Site) -> Option<(u64, u64)> {
+fn known(evidence: &Evidence, site: &SiteData) -> Option<(u64, u64)> {
     let goals = &evidence.analysis.values().goals;
     let values = goals.get(&(site.callee, site.site))?;
     // What is not ground, or not known, has no values to tell apart.

@@ -5,7 +5,7 @@
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, effects, labelled_first};
 use crate::figures::values::ValueFigures;
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 
 /// Fewer repetitions are no loop.
@@ -31,7 +31,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     found.collect()
 }
 
-fn is_asked_again(evidence: &Evidence, goal: &Site, values: &ValueFigures) -> bool {
+fn is_asked_again(evidence: &Evidence, goal: &SiteData, values: &ValueFigures) -> bool {
     let callee = goal.callee;
     let figures = &goal.figures;
     values.variants >= LEAST
@@ -64,7 +64,7 @@ fn gives_result(values: &ValueFigures) -> bool {
     })
 }
 
-fn finding(evidence: &Evidence, goal: &Site, values: &ValueFigures) -> Finding {
+fn finding(evidence: &Evidence, goal: &SiteData, values: &ValueFigures) -> Finding {
     let (name, at) = (evidence.name(goal.callee), evidence.at(goal));
     let results = match is_known(values) {
         true => "all results that are known were the same as before",

@@ -1,7 +1,7 @@
 //! What built-in and library predicates do at each call, where that takes long, and what is done in
 //! their place. No cause is decided by it: it explains a goal whose time was counted.
 
-use super::clause_text::{self, Kind};
+use super::clause_text::{self, Lexeme};
 use super::evidence::Evidence;
 use crate::trace::PredicateIndex;
 
@@ -49,7 +49,7 @@ const UNSEEN: [&str; 4] = ["=..", "compound_name_arguments", "nb_setarg", "nb_se
 pub(super) fn unseen_in(text: &str) -> Vec<(&'static str, &'static BuiltIn)> {
     let clauses = clause_text::clauses(text);
     let atoms = clauses.iter().flat_map(|clause| clause_text::body(clause));
-    let atoms = atoms.filter(|token| token.kind == Kind::Atom);
+    let atoms = atoms.filter(|token| token.kind == Lexeme::Atom);
     let found = atoms.filter_map(|token| {
         let name = UNSEEN.into_iter().find(|&name| name == token.text)?;
         Some((name, named(name)?))

@@ -2,8 +2,8 @@
 //! and the time, only a
 //! trial tells.
 
-use super::chr_text::Declared;
-use super::effects::State;
+use super::chr_text::DeclaredConstraint;
+use super::effects::Dependence;
 use super::evidence::Evidence;
 use super::{Cause, Finding, chr_scans, effects};
 use crate::Analysis;
@@ -11,7 +11,7 @@ use crate::trace::PredicateIndex;
 
 /// A predicate of the program and the file that its first clause is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenPredicate {
     /// Its name, without module.
     pub name: String,
     /// Number of its arguments.
@@ -22,7 +22,7 @@ pub struct Written {
 
 /// A goal in a conjunction, by what it calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Goal {
+pub struct ConjunctionGoal {
     /// Name of the predicate that it calls.
     pub name: String,
     /// Number of arguments of that.
@@ -31,7 +31,7 @@ pub struct Goal {
 
 /// A clause, by one of its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spot {
+pub struct ClauseLine {
     /// The file as the trace names it.
     pub file: String,
     /// A line of the clause, from 1.
@@ -42,37 +42,37 @@ pub struct Spot {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// `:- table p/2.` before its first clause.
-    Table(Written),
+    Table(WrittenPredicate),
     /// A cut in each clause but the last, behind the tests that it begins with.
-    CommitFirst(Written),
+    CommitFirst(WrittenPredicate),
     /// A cut at the end of each clause but the last.
-    CommitLast(Written),
+    CommitLast(WrittenPredicate),
     /// The first goal is called before the second one.
-    Before(Spot, Goal, Goal),
+    Before(ClauseLine, ConjunctionGoal, ConjunctionGoal),
     /// The first goal is called directly behind the second one.
-    Behind(Spot, Goal, Goal),
+    Behind(ClauseLine, ConjunctionGoal, ConjunctionGoal),
     /// Comparisons and tests of types come as soon as their variables occurred.
-    EarlyTests(Spot),
+    EarlyTests(ClauseLine),
     /// `\+ Goal` in place of all solutions of it that are only compared with none.
-    Exists(Spot),
+    Exists(ClauseLine),
     /// `once/1` in place of `findall/3`, of whose list the first element is used.
-    First(Spot),
+    First(ClauseLine),
     /// Constraint variables get values in the order, or in the steps, of this option of
     /// `labeling/2`.
-    Labelled(Spot, &'static str),
+    Labelled(ClauseLine, &'static str),
     /// Constraints, and these goals, come before the goal that gives their variables values.
-    ConstraintsFirst(Spot, Goal, Vec<Goal>),
+    ConstraintsFirst(ClauseLine, ConjunctionGoal, Vec<ConjunctionGoal>),
     /// Constraints of rules are declared with arguments that are ground, and the rules are compiled
     /// with indexes.
-    RuleModes(Spot, Vec<(Goal, Vec<bool>)>),
+    RuleModes(ClauseLine, Vec<(ConjunctionGoal, Vec<bool>)>),
     /// `once/1` around the goal.
-    Once(Spot, Goal),
+    Once(ClauseLine, ConjunctionGoal),
     /// The argument that tells the clauses apart comes first, in the clauses and calls of a file.
-    ArgumentFirst(Written),
+    ArgumentFirst(WrittenPredicate),
     /// The goal is left out.
-    Without(Spot, Goal),
+    Without(ClauseLine, ConjunctionGoal),
     /// The goal is left out to see what is saved if it costs nothing: no change to make.
-    Free(Spot, Goal),
+    Free(ClauseLine, ConjunctionGoal),
 }
 
 /// Options of `labeling/2` that are tried: the smallest domain first, of several such the variable
@@ -81,11 +81,11 @@ const ORDERS: [&str; 3] = ["ff", "ffc", "bisect"];
 
 /// What a change is made to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject<'c> {
+pub enum ChangeSubject<'c> {
     /// All clauses of a predicate.
-    Predicate(&'c Written),
+    Predicate(&'c WrittenPredicate),
     /// The clause at a line.
-    Clause(&'c Spot),
+    Clause(&'c ClauseLine),
 }
 
 impl Change {
@@ -93,19 +93,19 @@ impl Change {
     #[must_use]
     pub fn file(&self) -> &str {
         match self.subject() {
-            Subject::Predicate(of) => &of.file,
-            Subject::Clause(at) => &at.file,
+            ChangeSubject::Predicate(of) => &of.file,
+            ChangeSubject::Clause(at) => &at.file,
         }
     }
 
     /// What is changed.
     #[must_use]
-    pub fn subject(&self) -> Subject<'_> {
+    pub fn subject(&self) -> ChangeSubject<'_> {
         match self {
             Self::Table(of)
             | Self::CommitFirst(of)
             | Self::CommitLast(of)
-            | Self::ArgumentFirst(of) => Subject::Predicate(of),
+            | Self::ArgumentFirst(of) => ChangeSubject::Predicate(of),
             Self::Before(at, ..)
             | Self::Behind(at, ..)
             | Self::EarlyTests(at)
@@ -116,7 +116,7 @@ impl Change {
             | Self::RuleModes(at, _)
             | Self::Once(at, _)
             | Self::Without(at, _)
-            | Self::Free(at, _) => Subject::Clause(at),
+            | Self::Free(at, _) => ChangeSubject::Clause(at),
         }
     }
 }
@@ -126,7 +126,7 @@ impl std::fmt::Display for Change {
         match self {
             Self::Table(of) => write!(out, "table {}/{}", of.name, of.arity),
             Self::CommitFirst(of) => {
-                let Written { name, arity, .. } = of;
+                let WrittenPredicate { name, arity, .. } = of;
                 write!(
                     out,
                     "a cut behind the head and first tests of {name}/{arity}"
@@ -157,21 +157,21 @@ impl std::fmt::Display for Change {
             Self::Labelled(at, order) => {
                 write!(out, "labeling([{order}], …) at line {}", at.line)
             }
-            Self::ConstraintsFirst(at, Goal { name, arity }, _) => {
+            Self::ConstraintsFirst(at, ConjunctionGoal { name, arity }, _) => {
                 write!(out, "constraints before {name}/{arity} at line {}", at.line)
             }
             Self::RuleModes(at, _) => write!(out, "modes of constraints at line {}", at.line),
-            Self::Once(at, Goal { name, arity }) => {
+            Self::Once(at, ConjunctionGoal { name, arity }) => {
                 write!(out, "once/1 around {name}/{arity} at line {}", at.line)
             }
-            Self::ArgumentFirst(Written { name, arity, .. }) => write!(
+            Self::ArgumentFirst(WrittenPredicate { name, arity, .. }) => write!(
                 out,
                 "the argument that tells clauses of {name}/{arity} apart comes first"
             ),
-            Self::Without(at, Goal { name, arity }) => {
+            Self::Without(at, ConjunctionGoal { name, arity }) => {
                 write!(out, "no {name}/{arity} at line {}", at.line)
             }
-            Self::Free(at, Goal { name, arity }) => {
+            Self::Free(at, ConjunctionGoal { name, arity }) => {
                 write!(out, "{name}/{arity} at line {} for nothing", at.line)
             }
         }
@@ -183,7 +183,7 @@ impl std::fmt::Display for Change {
 pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
     let place = &finding.place;
     let spot = match (&place.file, place.line) {
-        (Some(file), Some(line)) => Some(Spot {
+        (Some(file), Some(line)) => Some(ClauseLine {
             file: file.clone(),
             line,
         }),
@@ -193,7 +193,7 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
         .predicates
         .iter()
         .filter_map(|&predicate| written(analysis, predicate));
-    let goals = || -> Option<(Spot, Goal, Goal)> {
+    let goals = || -> Option<(ClauseLine, ConjunctionGoal, ConjunctionGoal)> {
         let [test, before] = finding.predicates.as_slice() else {
             return None;
         };
@@ -203,7 +203,7 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             goal(analysis, *before)?,
         ))
     };
-    let left_out = |change: fn(Spot, Goal) -> Change| {
+    let left_out = |change: fn(ClauseLine, ConjunctionGoal) -> Change| {
         let of = finding.predicates.first();
         let goal = of.and_then(|&of| goal(analysis, of))?;
         Some(change(spot.clone()?, goal))
@@ -224,7 +224,7 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             own.chain(commits(analysis, &finding.predicates)).collect()
         }
         Cause::VariableOrder => {
-            let of = |spot: Spot| ORDERS.map(|order| Change::Labelled(spot.clone(), order));
+            let of = |spot: ClauseLine| ORDERS.map(|order| Change::Labelled(spot.clone(), order));
             spot.into_iter().flat_map(of).collect()
         }
         Cause::LabelledFirst => {
@@ -241,9 +241,9 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             let modes = spot.map(|spot| (chr_scans::modes(analysis, &spot.file), spot));
             let modes = modes.filter(|(modes, _)| !modes.is_empty());
             let change = modes.map(|(modes, spot)| {
-                let of = |(of, ground): (Declared, Vec<bool>)| {
-                    let Declared { name, arity, .. } = of;
-                    (Goal { name, arity }, ground)
+                let of = |(of, ground): (DeclaredConstraint, Vec<bool>)| {
+                    let DeclaredConstraint { name, arity, .. } = of;
+                    (ConjunctionGoal { name, arity }, ground)
                 };
                 Change::RuleModes(spot, modes.into_iter().map(of).collect())
             });
@@ -280,7 +280,7 @@ fn commits(analysis: &Analysis, predicates: &[PredicateIndex]) -> Vec<Change> {
     let foreign = predicates.iter().filter(|&&of| !evidence.is_of_program(of));
     let all = foreign.filter_map(|&of| {
         let site = evidence.dearest_goal(of)?;
-        let spot = Spot {
+        let spot = ClauseLine {
             file: site.file()?.to_owned(),
             line: site.line()?,
         };
@@ -301,7 +301,7 @@ pub fn collected(analysis: &Analysis) -> Vec<(Change, u64)> {
             .get(site.callee as usize)?
             .declared;
         let is_findall = callee.name == "findall" && callee.arity == 3;
-        let spot = Spot {
+        let spot = ClauseLine {
             file: site.file()?.to_owned(),
             line: site.line()?,
         };
@@ -313,32 +313,32 @@ pub fn collected(analysis: &Analysis) -> Vec<(Change, u64)> {
 /// What the predicate depends on that a change tables. A table may keep an old answer, though one
 /// input does not show it.
 #[must_use]
-pub fn state(analysis: &Analysis, change: &Change) -> State {
+pub fn state(analysis: &Analysis, change: &Change) -> Dependence {
     let Change::Table(of) = change else {
-        return State::None;
+        return Dependence::None;
     };
     let evidence = Evidence::of(analysis);
     let tabled = analysis.predicate_in(&of.file, &of.name, of.arity);
-    tabled.map_or(State::None, |index| effects::state(&evidence, index))
+    tabled.map_or(Dependence::None, |index| effects::state(&evidence, index))
 }
 
-fn goal(analysis: &Analysis, predicate: PredicateIndex) -> Option<Goal> {
+fn goal(analysis: &Analysis, predicate: PredicateIndex) -> Option<ConjunctionGoal> {
     let declared = &analysis
         .trace
         .predicates()
         .get(predicate as usize)?
         .declared;
-    Some(Goal {
+    Some(ConjunctionGoal {
         name: declared.name.clone(),
         arity: declared.arity,
     })
 }
 
-fn written(analysis: &Analysis, predicate: PredicateIndex) -> Option<Written> {
-    let Goal { name, arity } = goal(analysis, predicate)?;
+fn written(analysis: &Analysis, predicate: PredicateIndex) -> Option<WrittenPredicate> {
+    let ConjunctionGoal { name, arity } = goal(analysis, predicate)?;
     let (file, _) = analysis.source(predicate)?;
     let of_engine = file.starts_with("engine:");
-    (!of_engine).then(|| Written {
+    (!of_engine).then(|| WrittenPredicate {
         name,
         arity,
         file: file.to_owned(),

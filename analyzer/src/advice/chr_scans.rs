@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::chr_text::Declared;
+use super::chr_text::DeclaredConstraint;
 use super::evidence::{Evidence, part_of, share};
 use super::generated::{declared, posted};
-use super::{Cause, Certainty, Finding, Need, Place, generators};
+use super::{AdvisedPlace, Cause, Certainty, Finding, Need, generators};
 use crate::Analysis;
 use crate::text::{count, counted};
 use crate::trace::PredicateIndex;
@@ -45,10 +45,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     findings.collect()
 }
 
-fn finding(evidence: &Evidence, file: u32, constraints: &[Declared]) -> Option<Finding> {
+fn finding(evidence: &Evidence, file: u32, constraints: &[DeclaredConstraint]) -> Option<Finding> {
     let (all, is_debugged) = lookups(evidence, file, constraints);
     let with_arguments = || constraints.iter().filter(|one| one.arity > 0);
-    let without_modes: Vec<&Declared> = with_arguments().filter(|one| !one.has_ground).collect();
+    let without_modes: Vec<&DeclaredConstraint> =
+        with_arguments().filter(|one| !one.has_ground).collect();
     // No lookup had a variable, so each could have used an index; with modes none is looked for.
     let could_be_indexed = |lookups: &&Lookups| match without_modes.is_empty() {
         true => lookups.asked == 0 && is_debugged,
@@ -73,7 +74,7 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[Declared]) -> Option<F
         Some(of) => of.name.as_str(),
         None => evidence.name(first),
     };
-    let names = |of: &[&Declared]| {
+    let names = |of: &[&DeclaredConstraint]| {
         let names = of.iter().map(|one| format!("{}/{}", one.name, one.arity));
         names.collect::<Vec<_>>().join(", ")
     };
@@ -115,7 +116,7 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[Declared]) -> Option<F
     });
     Some(Finding {
         cause: Cause::ChrScans,
-        place: Place {
+        place: AdvisedPlace {
             predicate: dearest.to_owned(),
             file: trace.file(file).map(crate::trace::names::printable),
             line: without_modes
@@ -145,7 +146,7 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[Declared]) -> Option<F
 
 /// Which arguments of the constraints that a file declares were ground in all calls whose values
 /// were looked at. Of a constraint that has an argument declared so, or none that was, nothing.
-pub(super) fn modes(analysis: &Analysis, file: &str) -> Vec<(Declared, Vec<bool>)> {
+pub(super) fn modes(analysis: &Analysis, file: &str) -> Vec<(DeclaredConstraint, Vec<bool>)> {
     let values = analysis.values();
     let modes = declared(analysis, file).into_iter().filter_map(|one| {
         let known = values.of(posted(analysis, file, &one)?)?;
@@ -163,7 +164,7 @@ pub(super) fn modes(analysis: &Analysis, file: &str) -> Vec<(Declared, Vec<bool>
 fn lookups(
     evidence: &Evidence,
     file: u32,
-    constraints: &[Declared],
+    constraints: &[DeclaredConstraint],
 ) -> (BTreeMap<(usize, String), Lookups>, bool) {
     let mut all = BTreeMap::<(usize, String), Lookups>::new();
     let mut is_debugged = false;

@@ -1,10 +1,10 @@
 //! Which constraints of library chr a text declares, and with which modes.
 
-use super::clause_text::{Kind, Token, parts};
+use super::clause_text::{Lexeme, Token, parts};
 
 /// A constraint that a text declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Declared {
+pub(super) struct DeclaredConstraint {
     pub(super) name: String,
     pub(super) arity: u32,
     /// An argument of it is said to be ground: only such ones are looked up by an index.
@@ -14,13 +14,13 @@ pub(super) struct Declared {
 }
 
 /// All constraints of a text, in the order in which they are declared.
-pub(super) fn declared(clauses: &[Vec<Token>]) -> Vec<Declared> {
+pub(super) fn declared(clauses: &[Vec<Token>]) -> Vec<DeclaredConstraint> {
     let of = |clause: &Vec<Token>| match clause.as_slice() {
         [neck, chr, items @ .., end]
-            if neck.text == ":-" && chr.text == "chr_constraint" && end.kind == Kind::End =>
+            if neck.text == ":-" && chr.text == "chr_constraint" && end.kind == Lexeme::End =>
         {
             let items = match items {
-                [open, inner @ .., _] if matches!(open.kind, Kind::Open { .. }) => inner,
+                [open, inner @ .., _] if matches!(open.kind, Lexeme::Open { .. }) => inner,
                 items => items,
             };
             parts(items).into_iter().filter_map(item).collect()
@@ -31,13 +31,13 @@ pub(super) fn declared(clauses: &[Vec<Token>]) -> Vec<Declared> {
 }
 
 /// `name/2`, `name(+int, ?any)` or `name`.
-fn item(tokens: &[Token]) -> Option<Declared> {
-    let name = tokens.first().filter(|name| name.kind == Kind::Atom)?;
+fn item(tokens: &[Token]) -> Option<DeclaredConstraint> {
+    let name = tokens.first().filter(|name| name.kind == Lexeme::Atom)?;
     let (arity, has_ground) = match &tokens[1..] {
         [] => (0, false),
         [slash, arity] if slash.text == "/" => (arity.text.parse().ok()?, false),
         [open, inner @ .., close]
-            if matches!(open.kind, Kind::Open { .. }) && close.kind == Kind::Close =>
+            if matches!(open.kind, Lexeme::Open { .. }) && close.kind == Lexeme::Close =>
         {
             let arguments = parts(inner);
             let is_ground = |argument: &&[Token]| argument.first().is_some_and(|of| of.text == "+");
@@ -48,7 +48,7 @@ fn item(tokens: &[Token]) -> Option<Declared> {
         }
         _ => return None,
     };
-    Some(Declared {
+    Some(DeclaredConstraint {
         name: name.text.to_owned(),
         arity,
         has_ground,

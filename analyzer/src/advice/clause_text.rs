@@ -14,12 +14,12 @@ pub(super) use answers::{built_up, declared, keeps_some};
 pub(super) use powers::{Power, powers};
 pub(super) use recursion::goes_along_list;
 pub(super) use sums::{computed_with, sums};
-pub(super) use uses::{End, Maker, made_in_head};
+pub(super) use uses::{ListEnd, Maker, made_in_head};
 
 /// A piece of the text that is neither layout nor a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'t> {
-    pub(super) kind: Kind,
+    pub(super) kind: Lexeme,
     /// Of a quoted atom, what is between the quotes.
     pub(super) text: &'t str,
     /// From 1.
@@ -28,7 +28,7 @@ pub(super) struct Token<'t> {
 
 /// What a [`Token`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Lexeme {
     /// An atom, quoted or not, of whatever characters.
     Atom,
     Variable,
@@ -47,7 +47,7 @@ pub(super) enum Kind {
 /// The clauses of a text, each with its full stop.
 pub(super) fn clauses(text: &str) -> Vec<Vec<Token<'_>>> {
     let mut clauses = vec![Vec::new()];
-    for token in (Reader {
+    for token in (Lexer {
         text,
         at: 0,
         line: 1,
@@ -55,7 +55,7 @@ pub(super) fn clauses(text: &str) -> Vec<Vec<Token<'_>>> {
         if let Some(clause) = clauses.last_mut() {
             clause.push(token);
         }
-        if token.kind == Kind::End {
+        if token.kind == Lexeme::End {
             clauses.push(Vec::new());
         }
     }
@@ -65,17 +65,17 @@ pub(super) fn clauses(text: &str) -> Vec<Vec<Token<'_>>> {
 /// The name of the predicate that a clause is of.
 pub(super) fn head_name<'t>(clause: &[Token<'t>]) -> Option<&'t str> {
     let head = match clause {
-        [module, colon, head @ ..] if colon.text == ":" && module.kind == Kind::Atom => head,
+        [module, colon, head @ ..] if colon.text == ":" && module.kind == Lexeme::Atom => head,
         head => head,
     };
     let first = head.first()?;
-    (first.kind == Kind::Atom && first.text != ":-").then_some(first.text)
+    (first.kind == Lexeme::Atom && first.text != ":-").then_some(first.text)
 }
 
 /// Where the head of a clause ends; `None` for a fact.
 fn neck(clause: &[Token]) -> Option<usize> {
     let is_neck =
-        |token: &Token| token.kind == Kind::Atom && [":-", "-->", "=>"].contains(&token.text);
+        |token: &Token| token.kind == Lexeme::Atom && [":-", "-->", "=>"].contains(&token.text);
     clause.iter().position(is_neck)
 }
 
@@ -92,11 +92,11 @@ pub(super) fn parts<'c, 't>(tokens: &'c [Token<'t>]) -> Vec<&'c [Token<'t>]> {
     let mut depth = 0_u32;
     let parts = tokens.split(|token| {
         match token.kind {
-            Kind::Open { .. } => depth += 1,
-            Kind::Close => depth = depth.saturating_sub(1),
+            Lexeme::Open { .. } => depth += 1,
+            Lexeme::Close => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth == 0 && token.kind == Kind::Comma
+        depth == 0 && token.kind == Lexeme::Comma
     });
     parts.collect()
 }
@@ -106,18 +106,18 @@ pub(super) fn parts<'c, 't>(tokens: &'c [Token<'t>]) -> Vec<&'c [Token<'t>]> {
 fn after_operand(tokens: &[Token], at: usize) -> usize {
     let is_open = |at: usize| {
         let token = tokens.get(at);
-        token.is_some_and(|token| matches!(token.kind, Kind::Open { .. }))
+        token.is_some_and(|token| matches!(token.kind, Lexeme::Open { .. }))
     };
     let has_arguments = at + 1 < tokens.len() && opens_arguments(tokens, at + 1);
     let open = if has_arguments { at + 1 } else { at };
     match is_open(open) {
-        true => Written { tokens, name: open }.after_bracket(open),
+        true => GoalText { tokens, name: open }.after_bracket(open),
         false => at + 1,
     }
 }
 
 /// Reads a text from its beginning.
-struct Reader<'t> {
+struct Lexer<'t> {
     text: &'t str,
     at: usize,
     line: u32,
@@ -125,7 +125,7 @@ struct Reader<'t> {
 
 const SYMBOLS: &str = "+-*/\\^<>=~:.?@#&$";
 
-impl<'t> Reader<'t> {
+impl<'t> Lexer<'t> {
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -206,7 +206,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-impl<'t> Iterator for Reader<'t> {
+impl<'t> Iterator for Lexer<'t> {
     type Item = Token<'t>;
 
     fn next(&mut self) -> Option<Token<'t>> {
@@ -215,26 +215,26 @@ impl<'t> Iterator for Reader<'t> {
         let first = self.rest().chars().next()?;
         let is_name = |c: char| c.is_alphanumeric() || c == '_';
         let (kind, text) = match first {
-            '\'' => (Kind::Atom, self.quoted(first)),
-            '"' | '`' => (Kind::Constant, self.quoted(first)),
-            '(' => {
-                let arguments = !after_layout;
-                (Kind::Open { arguments }, self.take(1))
+            '\'' => (Lexeme::Atom, self.quoted(first)),
+            '"' | '`' => (Lexeme::Constant, self.quoted(first)),
+            '(' if after_layout => (Lexeme::Open { arguments: false }, self.take(1)),
+            '(' => (Lexeme::Open { arguments: true }, self.take(1)),
+            '[' | '{' => (Lexeme::Open { arguments: false }, self.take(1)),
+            ')' | ']' | '}' => (Lexeme::Close, self.take(1)),
+            ',' => (Lexeme::Comma, self.take(1)),
+            '!' | ';' | '|' => (Lexeme::Atom, self.take(1)),
+            _ if first.is_ascii_digit() => (Lexeme::Constant, self.number()),
+            _ if first == '_' || first.is_uppercase() => {
+                (Lexeme::Variable, self.take_while(is_name))
             }
-            '[' | '{' => (Kind::Open { arguments: false }, self.take(1)),
-            ')' | ']' | '}' => (Kind::Close, self.take(1)),
-            ',' => (Kind::Comma, self.take(1)),
-            '!' | ';' | '|' => (Kind::Atom, self.take(1)),
-            _ if first.is_ascii_digit() => (Kind::Constant, self.number()),
-            _ if first == '_' || first.is_uppercase() => (Kind::Variable, self.take_while(is_name)),
-            _ if first.is_alphanumeric() => (Kind::Atom, self.take_while(is_name)),
+            _ if first.is_alphanumeric() => (Lexeme::Atom, self.take_while(is_name)),
             _ if SYMBOLS.contains(first) => {
                 let text = self.take_while(|c| SYMBOLS.contains(c));
                 let next = self.rest().chars().next();
                 let is_end = text == "." && next.is_none_or(|c| c.is_whitespace() || c == '%');
-                (if is_end { Kind::End } else { Kind::Atom }, text)
+                (if is_end { Lexeme::End } else { Lexeme::Atom }, text)
             }
-            _ => (Kind::Constant, self.take(first.len_utf8())),
+            _ => (Lexeme::Constant, self.take(first.len_utf8())),
         };
         Some(Token { kind, text, line })
     }
@@ -242,38 +242,38 @@ impl<'t> Iterator for Reader<'t> {
 
 /// Whether `(` opens arguments is known of what stands before it, too.
 fn opens_arguments(tokens: &[Token], at: usize) -> bool {
-    let names = |before: &Token| matches!(before.kind, Kind::Atom | Kind::Variable);
+    let names = |before: &Token| matches!(before.kind, Lexeme::Atom | Lexeme::Variable);
     let before = at.checked_sub(1).map(|before| &tokens[before]);
-    tokens[at].kind == Kind::Open { arguments: true } && before.is_some_and(names)
+    tokens[at].kind == Lexeme::Open { arguments: true } && before.is_some_and(names)
 }
 
 /// A goal in the text of its clause: the place of its name among the tokens.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Written<'t> {
+pub(super) struct GoalText<'t> {
     tokens: &'t [Token<'t>],
     name: usize,
 }
 
-impl<'t> Written<'t> {
+impl<'t> GoalText<'t> {
     /// The goals with a name that begin at a line.
     pub(super) fn all(clauses: &'t [Vec<Token<'t>>], line: u32, name: &str) -> Vec<Self> {
         let all = clauses.iter().flat_map(|clause| {
             let places = 0..clause.len();
-            places.map(|name| Written {
+            places.map(|name| GoalText {
                 tokens: clause,
                 name,
             })
         });
-        let is_it = |goal: &Written| {
+        let is_it = |goal: &GoalText| {
             let token = &goal.tokens[goal.name];
-            token.kind == Kind::Atom && token.text == name && token.line == line
+            token.kind == Lexeme::Atom && token.text == name && token.line == line
         };
         all.filter(is_it).collect()
     }
 
     fn is(&self, at: usize, atom: &str) -> bool {
         let token = &self.tokens[at];
-        token.kind == Kind::Atom && token.text == atom
+        token.kind == Lexeme::Atom && token.text == atom
     }
 
     /// Its name.
@@ -321,7 +321,7 @@ impl<'t> Written<'t> {
     pub(super) fn atoms_in(&self, argument: usize) -> Vec<&'t str> {
         let range = self.arguments().get(argument).cloned();
         let tokens = self.tokens[range.unwrap_or(0..0)].iter();
-        let atoms = tokens.filter(|token| token.kind == Kind::Atom);
+        let atoms = tokens.filter(|token| token.kind == Lexeme::Atom);
         atoms.map(|token| token.text).collect()
     }
 
@@ -331,7 +331,7 @@ impl<'t> Written<'t> {
         let [token] = &self.tokens[range] else {
             return None;
         };
-        (token.kind == Kind::Variable).then_some(token.text)
+        (token.kind == Lexeme::Variable).then_some(token.text)
     }
 
     /// Whether an argument of the goal is a list.
@@ -343,7 +343,7 @@ impl<'t> Written<'t> {
 
     fn variables_in(&self, range: Range<usize>) -> Vec<&'t str> {
         let tokens = self.tokens[range].iter();
-        let named = tokens.filter(|token| token.kind == Kind::Variable && token.text != "_");
+        let named = tokens.filter(|token| token.kind == Lexeme::Variable && token.text != "_");
         named.map(|token| token.text).collect()
     }
 
@@ -361,9 +361,9 @@ impl<'t> Written<'t> {
         let mut depth = 0_u32;
         for (at, token) in self.tokens.iter().enumerate().skip(open) {
             match token.kind {
-                Kind::Open { .. } => depth += 1,
-                Kind::Close if depth == 1 => return at + 1,
-                Kind::Close => depth = depth.saturating_sub(1),
+                Lexeme::Open { .. } => depth += 1,
+                Lexeme::Close if depth == 1 => return at + 1,
+                Lexeme::Close => depth = depth.saturating_sub(1),
                 _ => {}
             }
         }
@@ -375,9 +375,9 @@ impl<'t> Written<'t> {
         let mut depth = 0_u32;
         (0..at).rev().find(|&before| {
             match self.tokens[before].kind {
-                Kind::Close => depth += 1,
-                Kind::Open { .. } if depth == 0 => return true,
-                Kind::Open { .. } => depth -= 1,
+                Lexeme::Close => depth += 1,
+                Lexeme::Open { .. } if depth == 0 => return true,
+                Lexeme::Open { .. } => depth -= 1,
                 _ => {}
             }
             false
@@ -389,11 +389,11 @@ impl<'t> Written<'t> {
         let mut found = Vec::new();
         let mut at = range.start;
         while at < range.end {
-            if matches!(self.tokens[at].kind, Kind::Open { .. }) {
+            if matches!(self.tokens[at].kind, Lexeme::Open { .. }) {
                 at = self.after_bracket(at);
                 continue;
             }
-            if self.tokens[at].kind == Kind::Close {
+            if self.tokens[at].kind == Lexeme::Close {
                 found.clear();
             }
             if ["->", "*->", ";", "|"].iter().any(|one| self.is(at, one)) {
@@ -407,7 +407,7 @@ impl<'t> Written<'t> {
     /// Whether the failure of this goal is that of the conjunction that `earlier` stands in, too.
     /// It is not if this is an argument, negated, or a condition or an alternative in brackets
     /// that do not hold `earlier`.
-    pub(super) fn fails_with(&self, earlier: &Written) -> bool {
+    pub(super) fn fails_with(&self, earlier: &GoalText) -> bool {
         if !std::ptr::eq(self.tokens, earlier.tokens) || earlier.name >= self.name {
             return false;
         }
@@ -476,7 +476,7 @@ mod tests {
             let found = all.filter(|(_, token)| token.text == name);
             let places: Vec<usize> = found.map(|(at, _)| at).collect();
             assert_eq!(places.len(), 1, "{body}");
-            Written {
+            GoalText {
                 tokens: &clauses[0],
                 name: places[0],
             }
@@ -501,7 +501,7 @@ mod tests {
         let is_for_first = |body: &str| {
             let text = format!("p(X) :-\n{body}.\n");
             let clauses = clauses(&text);
-            let goals = Written::all(&clauses, 2, "findall");
+            let goals = GoalText::all(&clauses, 2, "findall");
             assert_eq!(goals.len(), 1, "{body}");
             assert_eq!(goals[0].arguments().len(), 3, "{body}");
             goals[0].is_for_first(2)
@@ -590,10 +590,10 @@ mod tests {
     fn variables_of_goals_and_heads() {
         let text = "p(X, _, [Y|_Z]) :- f(X, A, 'B', \"C\", _), g.";
         let all = clauses(text);
-        let goal = Written::all(&all, 1, "f")[0];
+        let goal = GoalText::all(&all, 1, "f")[0];
         assert_eq!(goal.variables(), ["X", "A"]);
         assert_eq!(goal.head_variables(), ["X", "Y", "_Z"]);
-        let without = Written::all(&all, 1, "g")[0];
+        let without = GoalText::all(&all, 1, "g")[0];
         assert!(without.variables().is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
@@ -33,7 +33,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 }
 
 /// A finding for a goal that counts all solutions, if the text only asks whether there is one.
-fn counted(evidence: &Evidence, goal: &Site) -> Option<Finding> {
+fn counted(evidence: &Evidence, goal: &SiteData) -> Option<Finding> {
     let calls = goal.figures.calls;
     if !is(evidence, goal.callee, &["aggregate_all"])
         || calls < LEAST
@@ -65,7 +65,7 @@ fn is(evidence: &Evidence, predicate: PredicateIndex, names: &[&str]) -> bool {
     name.is_some_and(|name| names.contains(&name))
 }
 
-fn finding(evidence: &Evidence, collector: &Site, test: &Site) -> Option<Finding> {
+fn finding(evidence: &Evidence, collector: &SiteData, test: &SiteData) -> Option<Finding> {
     if !is(evidence, test.callee, &["length"]) {
         return None;
     }

@@ -3,7 +3,7 @@
 
 use super::evidence::{Evidence, generates, part_of};
 use super::{Cause, Certainty, Finding, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
@@ -18,7 +18,7 @@ const LEAST_FOR_ONE: u64 = 20;
 pub(super) fn find(
     evidence: &Evidence,
     predicate: PredicateIndex,
-    goals: &[Site],
+    goals: &[SiteData],
 ) -> Option<Finding> {
     let mut generators = (0..goals.len()).filter(|&at| {
         let exits = goals[at].figures.exits();
@@ -30,13 +30,13 @@ pub(super) fn find(
 fn of_generator(
     evidence: &Evidence,
     predicate: PredicateIndex,
-    goals: &[Site],
+    goals: &[SiteData],
     at: usize,
 ) -> Option<Finding> {
     let generator = &goals[at];
-    let between = |later: &Site| source::between(evidence.analysis, generator, later);
-    let is_next = |later: &&Site| between(later).is_some_and(|text| text.are_in_a_row);
-    let behind: Vec<&Site> = goals[at + 1..].iter().take_while(is_next).collect();
+    let between = |later: &SiteData| source::between(evidence.analysis, generator, later);
+    let is_next = |later: &&SiteData| between(later).is_some_and(|text| text.are_in_a_row);
+    let behind: Vec<&SiteData> = goals[at + 1..].iter().take_while(is_next).collect();
     let last = behind.last()?;
     let (gave, through) = (generator.figures.exits(), last.figures.exits());
     // A recursion fails where a search does, in the clauses that it enters.
@@ -57,7 +57,7 @@ fn of_generator(
         .fold(generator.figures.served_work_ticks, |sum, goal| {
             sum.saturating_add(goal.figures.served_work_ticks)
         });
-    let binds = |earlier: &Site| {
+    let binds = |earlier: &SiteData| {
         let text = source::between(evidence.analysis, earlier, generator);
         text.is_none_or(|text| text.needs)
     };

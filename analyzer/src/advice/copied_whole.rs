@@ -3,7 +3,7 @@
 use super::evidence::Evidence;
 use super::{Cause, Certainty, Finding, built_ins};
 use crate::figures::values::{PairFigures, ValueFigures};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 
 /// Fewer exits are no loop.
@@ -48,7 +48,7 @@ const OF_OTHERS: &str = "keep the data where a step changes a small part of it: 
 
 /// A goal that copies.
 struct Copying<'e, 'a> {
-    site: &'e Site<'a>,
+    site: &'e SiteData<'a>,
     figures: &'a ValueFigures,
     given: u8,
     result: u8,
@@ -56,7 +56,7 @@ struct Copying<'e, 'a> {
 }
 
 impl<'e, 'a> Copying<'e, 'a> {
-    fn of(evidence: &Evidence<'a>, site: &'e Site<'a>) -> Option<Self> {
+    fn of(evidence: &Evidence<'a>, site: &'e SiteData<'a>) -> Option<Self> {
         let goals = &evidence.analysis.values().goals;
         let figures = goals.get(&(site.callee, site.site))?;
         let mut pairs = figures.pairs.iter();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::evidence::{Evidence, share};
 use super::{Cause, Certainty, Finding};
 use crate::figures::contexts::way_up;
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::{count, counted};
 use crate::trace::PredicateIndex;
 
@@ -18,11 +18,11 @@ const LEAST: u64 = 1000;
 const LEAST_EACH: u64 = 20;
 
 /// A clause's predicate, and the predicate of a library that it called.
-pub(super) type Entry = (PredicateIndex, PredicateIndex);
+pub(super) type ClauseAndCallee = (PredicateIndex, PredicateIndex);
 
 /// How often propagators of library clpfd ran in calls that the program made of libraries, as far
 /// as a recording with `--libraries` shows it.
-pub(super) fn runs(evidence: &Evidence) -> BTreeMap<Entry, u64> {
+pub(super) fn runs(evidence: &Evidence) -> BTreeMap<ClauseAndCallee, u64> {
     let rows = &evidence.analysis.profile.contexts;
     let mut runs = BTreeMap::new();
     for (at, row) in (0_u32..).zip(rows) {
@@ -55,7 +55,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     findings.collect()
 }
 
-fn finding(evidence: &Evidence, (caller, callee): Entry, runs: u64, made: u64) -> Option<Finding> {
+fn finding(
+    evidence: &Evidence,
+    (caller, callee): ClauseAndCallee,
+    runs: u64,
+    made: u64,
+) -> Option<Finding> {
     let goals = || {
         evidence
             .goals_of(caller)
@@ -71,7 +76,7 @@ fn finding(evidence: &Evidence, (caller, callee): Entry, runs: u64, made: u64) -
         return None;
     }
     let name = evidence.name(callee);
-    let served = |goal: &&Site| goal.figures.served_work_ticks;
+    let served = |goal: &&SiteData| goal.figures.served_work_ticks;
     let dearest = goals().max_by_key(served)?;
     let took = goals()
         .map(|goal| served(&goal))

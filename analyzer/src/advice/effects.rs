@@ -6,7 +6,7 @@ use std::fs;
 
 use portmortem_tracer::format::{ENGINE_HOME, Role};
 
-use super::clause_text::{self, Kind, Token};
+use super::clause_text::{self, Lexeme, Token};
 use super::evidence::{Evidence, reached};
 use super::source;
 use crate::calls::behaviour::Span;
@@ -161,11 +161,11 @@ fn is_one_of(name: &str, names: &[&str]) -> bool {
 /// names are another's matter.
 fn do_more_in(tokens: &[Token], is_known: impl Fn(&str) -> bool) -> bool {
     let is_open = |token: Option<&Token>| {
-        token.is_some_and(|token| matches!(token.kind, Kind::Open { arguments: true }))
+        token.is_some_and(|token| matches!(token.kind, Lexeme::Open { arguments: true }))
     };
     (0..tokens.len()).any(|at| {
         let token = &tokens[at];
-        if token.kind != Kind::Atom || is_known(token.text) {
+        if token.kind != Lexeme::Atom || is_known(token.text) {
             return false;
         }
         if !is_open(tokens.get(at + 1)) {
@@ -198,7 +198,7 @@ pub(super) fn has_effects(evidence: &Evidence, predicate: PredicateIndex) -> boo
 
 /// What the result of a call depends on besides its arguments, or what a call does besides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum Dependence {
     /// Nothing, as far as the trace and the source say.
     None,
     /// The clauses of these dynamic predicates. None of them changed between the first call and the
@@ -229,21 +229,21 @@ pub(super) fn depends_on_more(evidence: &Evidence, predicate: PredicateIndex) ->
 }
 
 /// That of a predicate of the program, with all that it calls.
-pub(super) fn state(evidence: &Evidence, predicate: PredicateIndex) -> State {
+pub(super) fn state(evidence: &Evidence, predicate: PredicateIndex) -> Dependence {
     let below = below(evidence, predicate);
     if below.iter().any(|&one| has_effects(evidence, one)) {
-        return State::Effects;
+        return Dependence::Effects;
     }
     if change_under(evidence, predicate, &below) {
-        return State::Changed;
+        return Dependence::Changed;
     }
     let dynamic = below
         .iter()
         .filter(|&&one| evidence.is_of_program(one) && is_dynamic(evidence, one));
     let names: Vec<String> = dynamic.map(|&one| evidence.name(one).to_owned()).collect();
     match names.is_empty() {
-        true => State::None,
-        false => State::Kept(names),
+        true => Dependence::None,
+        false => Dependence::Kept(names),
     }
 }
 
@@ -287,7 +287,7 @@ fn of_library(evidence: &Evidence, info: &PredicateInfo) -> bool {
             if do_more_in(body, |name| bodies.contains_key(name)) {
                 return true;
             }
-            let atoms = body.iter().filter(|token| token.kind == Kind::Atom);
+            let atoms = body.iter().filter(|token| token.kind == Lexeme::Atom);
             let inner = atoms.map(|token| token.text);
             left.extend(inner.filter(|name| bodies.contains_key(name) && seen.insert(name)));
         }
@@ -393,11 +393,11 @@ fn changes(evidence: &Evidence, during: Span) -> BTreeSet<Option<String>> {
 fn changed_by<'t>(mut rest: &[Token<'t>]) -> Option<&'t str> {
     loop {
         match rest {
-            [open, inner @ ..] if matches!(open.kind, Kind::Open { .. }) => rest = inner,
-            [module, colon, inner @ ..] if module.kind == Kind::Atom && colon.text == ":" => {
+            [open, inner @ ..] if matches!(open.kind, Lexeme::Open { .. }) => rest = inner,
+            [module, colon, inner @ ..] if module.kind == Lexeme::Atom && colon.text == ":" => {
                 rest = inner;
             }
-            [name, ..] if name.kind == Kind::Atom => return Some(name.text),
+            [name, ..] if name.kind == Lexeme::Atom => return Some(name.text),
             _ => return None,
         }
     }

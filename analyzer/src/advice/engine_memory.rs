@@ -7,7 +7,7 @@ use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, Need, built_ins};
 use crate::calls::behaviour::OwnChoicepoints;
 use crate::figures::{Caller, PredicateFigures};
-use crate::tables::{Clause, Site};
+use crate::tables::{ClauseData, SiteData};
 use crate::text::{count, counted};
 use crate::trace::{PredicateIndex, PredicateInfo};
 use portmortem_tracer::format::COST_UNIT;
@@ -146,16 +146,17 @@ fn choicepoints(evidence: &Evidence, leaving: &[Leaving], cost_ticks: u64) -> Fi
 fn goal_that_leaves<'e, 'a>(
     evidence: &'e Evidence<'a>,
     predicate: PredicateIndex,
-) -> Option<&'e Site<'a>> {
+) -> Option<&'e SiteData<'a>> {
     let own = &evidence.analysis.calls().behaviour.choicepoints;
-    let unused = |goal: &&Site| own.get(&(predicate, goal.site)).map_or(0, |own| own.unused);
+    let unused = |goal: &&SiteData| own.get(&(predicate, goal.site)).map_or(0, |own| own.unused);
     let goals = evidence.sites().filter(|goal| goal.callee == predicate);
     goals.max_by_key(unused).filter(|goal| unused(goal) > 0)
 }
 
 /// Which clauses left the most, if the trace says so.
 fn clauses(evidence: &Evidence, leaving: &[Leaving]) -> String {
-    let is_leaving = |clause: &Clause| (leaving.iter()).any(|of| of.predicate == clause.predicate);
+    let is_leaving =
+        |clause: &ClauseData| (leaving.iter()).any(|of| of.predicate == clause.predicate);
     let mut clauses = evidence.analysis.tables().clause_list();
     clauses.retain(|clause| is_leaving(clause) && clause.figures.left_unused() > 0);
     clauses.sort_by_key(|clause| Reverse(clause.figures.left_unused()));
@@ -180,7 +181,8 @@ fn clauses(evidence: &Evidence, leaving: &[Leaving]) -> String {
 
 /// Goals that are last in their clause, since some of their calls were last calls, and whose other calls kept the frame of the clause.
 fn lost_last_calls(evidence: &Evidence) -> String {
-    let lost = |site: &&Site| site.figures.calls - site.figures.tail_calls.min(site.figures.calls);
+    let lost =
+        |site: &&SiteData| site.figures.calls - site.figures.tail_calls.min(site.figures.calls);
     let goals = evidence.clauses.values().flatten();
     let goals = goals.filter(|site| site.figures.tail_calls > 0 && lost(site) >= LEAST);
     let Some(goal) = goals.max_by_key(lost) else {

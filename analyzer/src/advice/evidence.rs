@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use portmortem_tracer::format::Role;
 
 use super::generated::{self, Constraint};
-use super::{Place, clause_text, source};
+use super::{AdvisedPlace, clause_text, source};
 use crate::Analysis;
 use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::{percent, time};
 use crate::trace::names::printable;
 use crate::trace::{PredicateIndex, PredicateInfo, SiteIndex};
@@ -25,7 +25,7 @@ pub(super) type ClauseKey = (PredicateIndex, u32);
 pub(super) struct Evidence<'a> {
     pub(super) analysis: &'a Analysis,
     /// By clause: its goals that made calls, in the order in which they are written.
-    pub(super) clauses: BTreeMap<ClauseKey, Vec<Site<'a>>>,
+    pub(super) clauses: BTreeMap<ClauseKey, Vec<SiteData<'a>>>,
     /// Goals that another predicate called than that of their clause: they stand in an argument.
     in_arguments: BTreeSet<SiteIndex>,
     /// Ticks of work.
@@ -48,14 +48,14 @@ pub(super) struct Evidence<'a> {
 
 impl<'a> Evidence<'a> {
     pub(super) fn of(analysis: &'a Analysis) -> Self {
-        let mut clauses = BTreeMap::<ClauseKey, Vec<Site>>::new();
+        let mut clauses = BTreeMap::<ClauseKey, Vec<SiteData>>::new();
         for site in analysis.tables().site_list() {
             if let Some(info) = site.info() {
                 let goals = clauses.entry((info.caller, info.clause)).or_default();
                 goals.push(site);
             }
         }
-        let goal = |site: &Site| site.info().map(|info| info.goal);
+        let goal = |site: &SiteData| site.info().map(|info| info.goal);
         clauses
             .values_mut()
             .for_each(|goals| goals.sort_by_key(goal));
@@ -91,13 +91,16 @@ impl<'a> Evidence<'a> {
 
     /// Whether a goal is called by the goal in whose argument it stands, and is no step of its
     /// clause.
-    pub(super) fn is_in_argument(&self, goal: &Site) -> bool {
+    pub(super) fn is_in_argument(&self, goal: &SiteData) -> bool {
         goal.site
             .is_some_and(|site| self.in_arguments.contains(&site))
     }
 
     /// The goals of all clauses of a predicate that made calls.
-    pub(super) fn goals_of(&self, predicate: PredicateIndex) -> impl Iterator<Item = &Site<'a>> {
+    pub(super) fn goals_of(
+        &self,
+        predicate: PredicateIndex,
+    ) -> impl Iterator<Item = &SiteData<'a>> {
         let clauses = self.clauses.range((predicate, 0)..=(predicate, u32::MAX));
         clauses.flat_map(|(_, goals)| goals)
     }
@@ -191,7 +194,7 @@ impl<'a> Evidence<'a> {
         let text = source::of_predicate(self.analysis, predicate).unwrap_or_default();
         let clauses = clause_text::clauses(&text);
         for token in clauses.iter().flat_map(|clause| clause_text::body(clause)) {
-            if token.kind == clause_text::Kind::Atom {
+            if token.kind == clause_text::Lexeme::Atom {
                 found.extend(by_name.get(token.text).into_iter().flatten());
             }
         }
@@ -249,7 +252,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// All goals that made calls.
-    pub(super) fn sites(&self) -> impl Iterator<Item = &Site<'a>> {
+    pub(super) fn sites(&self) -> impl Iterator<Item = &SiteData<'a>> {
         self.clauses.values().flatten()
     }
 
@@ -313,7 +316,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// The goal that made the dearest calls of a predicate.
-    pub(super) fn dearest_goal(&self, callee: PredicateIndex) -> Option<&Site<'a>> {
+    pub(super) fn dearest_goal(&self, callee: PredicateIndex) -> Option<&SiteData<'a>> {
         let goals = self.clauses.values().flatten();
         goals
             .filter(|site| site.callee == callee)
@@ -322,12 +325,12 @@ impl<'a> Evidence<'a> {
 
     /// The goal that made the dearest calls of a predicate; if only libraries call it, the one that
     /// made the dearest calls of what calls it most, and so on.
-    pub(super) fn dearest_goal_to(&self, callee: PredicateIndex) -> Option<&Site<'a>> {
+    pub(super) fn dearest_goal_to(&self, callee: PredicateIndex) -> Option<&SiteData<'a>> {
         let mut seen = BTreeSet::new();
         let mut callee = callee;
         while seen.insert(callee) {
             let goal = self.dearest_goal(callee);
-            let is_of_program = |goal: &&Site| {
+            let is_of_program = |goal: &&SiteData| {
                 goal.info()
                     .is_some_and(|info| self.is_of_program(info.caller))
             };
@@ -355,19 +358,19 @@ impl<'a> Evidence<'a> {
     }
 
     /// The constraint whose rules a goal stands in.
-    pub(super) fn constraint_around(&self, site: &Site) -> Option<&Constraint> {
+    pub(super) fn constraint_around(&self, site: &SiteData) -> Option<&Constraint> {
         self.constraint_of(site.caller.predicate()?)
     }
 
     /// Where a goal is; where the clauses of its caller begin, if calls do not say their goal, or
     /// if no line of the file is that of the goal.
-    pub(super) fn place_of(&self, site: &Site) -> Place {
+    pub(super) fn place_of(&self, site: &SiteData) -> AdvisedPlace {
         if let Some(caller) = site.caller.predicate()
             && (site.info().is_none() || self.constraint_of(caller).is_some())
         {
             return self.clauses_of(caller);
         }
-        Place {
+        AdvisedPlace {
             predicate: self.analysis.caller(site.caller).to_owned(),
             file: site.file().map(printable),
             line: site.line(),
@@ -375,7 +378,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Where the first clause of a predicate is; where the dearest call of it is, if that is not known.
-    pub(super) fn place(&self, predicate: PredicateIndex) -> Place {
+    pub(super) fn place(&self, predicate: PredicateIndex) -> AdvisedPlace {
         match (
             self.analysis.source(predicate),
             self.dearest_goal(predicate),
@@ -387,14 +390,14 @@ impl<'a> Evidence<'a> {
 
     /// Where the first clause of a predicate is, as far as it is known; of one that was made of
     /// rules, where their constraint is declared.
-    fn clauses_of(&self, predicate: PredicateIndex) -> Place {
+    fn clauses_of(&self, predicate: PredicateIndex) -> AdvisedPlace {
         let source = self.analysis.source(predicate);
         let constraint = self.constraint_of(predicate);
         let line = match constraint {
             Some(of) => Some(of.line),
             None => source.map(|(_, line)| line),
         };
-        Place {
+        AdvisedPlace {
             predicate: constraint
                 .map_or_else(|| self.name(predicate).to_owned(), |of| of.name.clone()),
             file: source.map(|(file, _)| printable(file)),
@@ -403,7 +406,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// "at line 4 of slow/2", "in the rules of leq/2".
-    pub(super) fn at(&self, site: &Site) -> String {
+    pub(super) fn at(&self, site: &SiteData) -> String {
         if let Some(constraint) = self.constraint_around(site) {
             return format!("in the rules of {}", constraint.name);
         }
@@ -435,7 +438,7 @@ pub(super) fn reached<C: Iterator<Item = PredicateIndex>>(
 
 /// Whether a goal has solutions to choose from. What has hardly more than one a call is asked once
 /// more in vain, and what has no arguments, such as `repeat/0`, gives nothing.
-pub(super) fn generates(goal: &Site) -> bool {
+pub(super) fn generates(goal: &SiteData) -> bool {
     goal.has_arguments() && goal.figures.exits() >= goal.figures.calls.saturating_mul(2)
 }
 

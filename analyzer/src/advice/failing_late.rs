@@ -2,7 +2,7 @@
 
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, effects, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::{PredicateIndex, PredicateInfo};
 
@@ -27,8 +27,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 fn finding(
     evidence: &Evidence,
     predicate: PredicateIndex,
-    before: &[Site],
-    test: &Site,
+    before: &[SiteData],
+    test: &SiteData,
 ) -> Option<Finding> {
     let failed = test.figures.fails_dry;
     let ends_clause = evidence.figures(predicate).fails_dry >= failed - failed / 10;

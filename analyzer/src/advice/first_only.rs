@@ -1,17 +1,17 @@
 //! All solutions are collected, or a list of all elements is made, and the clause looks at the
 //! first one.
 
-use super::clause_text::End;
+use super::clause_text::ListEnd;
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 
 /// Fewer solutions are not worth another goal.
 const LEAST: u64 = 100;
 
 /// What makes a list of all of its data.
-struct Maker {
+struct ListMaker {
     /// Names and numbers of arguments, separated by spaces.
     names: &'static str,
     /// What finds the first element alone.
@@ -20,35 +20,35 @@ struct Maker {
     of_last: &'static str,
 }
 
-const MAKERS: [Maker; 6] = [
-    Maker {
+const MAKERS: [ListMaker; 6] = [
+    ListMaker {
         names: "assoc_to_keys/2 assoc_to_values/2 assoc_to_list/2",
         of_first: "min_assoc/3 finds the least key and its value, and del_min_assoc/4 takes them out, too",
         of_last: "max_assoc/3 finds the greatest key and its value, and del_max_assoc/4 takes them out, too",
     },
-    Maker {
+    ListMaker {
         names: "rb_keys/2 rb_visit/2",
         of_first: "rb_min/3 finds the least key and its value, and rb_del_min/4 takes them out, too",
         of_last: "rb_max/3 finds the greatest key and its value, and rb_del_max/4 takes them out, too",
     },
-    Maker {
+    ListMaker {
         names: "sort/2 msort/2 list_to_ord_set/2",
         of_first: "min_member/2 goes along the list once; if the next one is wanted soon, keep the elements in library(heaps) or an assoc",
         of_last: "max_member/2 goes along the list once; if the next one is wanted soon, keep the elements in library(heaps) or an assoc",
     },
-    Maker {
+    ListMaker {
         names: "sort/4 predsort/3 keysort/2",
         of_first: "go along the list once and keep the best so far (foldl/4); if the next one is wanted soon, keep the elements in \
                    library(heaps) or an assoc",
         of_last: "go along the list once and keep the best so far (foldl/4); if the next one is wanted soon, keep the elements in \
                   library(heaps) or an assoc",
     },
-    Maker {
+    ListMaker {
         names: "setof/3",
         of_first: "aggregate_all(min(X), Goal, X) keeps the least so far; it fails if there is none, as setof/3 does",
         of_last: "aggregate_all(max(X), Goal, X) keeps the greatest so far; it fails if there is none, as setof/3 does",
     },
-    Maker {
+    ListMaker {
         names: "reverse/2",
         of_first: "last/2 goes along the list and makes nothing",
         of_last: "the first element of the list is the last one of the other: take it from that, [X|_]",
@@ -69,7 +69,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 }
 
 /// A list of all elements is made for one of them.
-fn of_elements(evidence: &Evidence, maker: &Site) -> Option<Finding> {
+fn of_elements(evidence: &Evidence, maker: &SiteData) -> Option<Finding> {
     let (calls, served) = (maker.figures.calls, maker.figures.served_work_ticks);
     evidence.foreign_name(maker.callee)?;
     if calls < LEAST {
@@ -87,8 +87,8 @@ fn of_elements(evidence: &Evidence, maker: &Site) -> Option<Finding> {
         .find(|known| known.names.split(' ').any(|name| name == indicator))?;
     let list = (declared.arity as usize).checked_sub(1)?;
     let (which, instead) = match source::end_of_list(evidence.analysis, maker, list)? {
-        End::First => ("first", known.of_first),
-        End::Last => ("last", known.of_last),
+        ListEnd::First => ("first", known.of_first),
+        ListEnd::Last => ("last", known.of_last),
     };
     let name = evidence.name(maker.callee);
     Some(Finding {
@@ -114,12 +114,12 @@ fn of_elements(evidence: &Evidence, maker: &Site) -> Option<Finding> {
     })
 }
 
-fn finding(evidence: &Evidence, collector: &Site, behind: &[Site]) -> Option<Finding> {
+fn finding(evidence: &Evidence, collector: &SiteData, behind: &[SiteData]) -> Option<Finding> {
     if evidence.foreign_name(collector.callee) != Some("findall") {
         return None;
     }
     let calls = collector.figures.calls;
-    let are_many = |goal: &Site| goal.figures.exits() >= LEAST.max(calls.saturating_mul(2));
+    let are_many = |goal: &SiteData| goal.figures.exits() >= LEAST.max(calls.saturating_mul(2));
     // Before the text is read.
     if !behind.iter().any(are_many) {
         return None;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::chr_text::{self, Declared};
+use super::chr_text::{self, DeclaredConstraint};
 use super::clause_text;
 use crate::Analysis;
 use crate::trace::PredicateIndex;
@@ -25,7 +25,7 @@ pub(super) struct Constraint {
 }
 
 /// The constraints that a file declares; none if it is not there.
-pub(super) fn declared(analysis: &Analysis, file: &str) -> Vec<Declared> {
+pub(super) fn declared(analysis: &Analysis, file: &str) -> Vec<DeclaredConstraint> {
     let text = fs::read_to_string(analysis.locate(file)).unwrap_or_default();
     chr_text::declared(&clause_text::clauses(&text))
 }
@@ -34,14 +34,14 @@ pub(super) fn declared(analysis: &Analysis, file: &str) -> Vec<Declared> {
 pub(super) fn posted(
     analysis: &Analysis,
     file: &str,
-    constraint: &Declared,
+    constraint: &DeclaredConstraint,
 ) -> Option<PredicateIndex> {
     analysis.predicate_in(file, &constraint.name, constraint.arity)
 }
 
 /// By predicate that was made of rules: the constraint that it is of.
 pub(super) fn constraints(analysis: &Analysis) -> BTreeMap<PredicateIndex, Constraint> {
-    let mut declared_in = BTreeMap::<u32, Vec<Declared>>::new();
+    let mut declared_in = BTreeMap::<u32, Vec<DeclaredConstraint>>::new();
     let mut found = BTreeMap::new();
     for (index, info) in (0..).zip(analysis.trace.predicates()) {
         let name = &info.declared.name;
@@ -72,7 +72,7 @@ pub(super) fn constraints(analysis: &Analysis) -> BTreeMap<PredicateIndex, Const
 }
 
 /// Whether a predicate of that name is made of the rules of a constraint.
-fn is_made_of(name: &str, constraint: &Declared) -> bool {
+fn is_made_of(name: &str, constraint: &DeclaredConstraint) -> bool {
     let begin = format!("{}___{}", constraint.name, constraint.arity);
     let keeps = KEEPERS.iter().any(|keeper| {
         let kept = name.strip_prefix(keeper);
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_is_made_of_a_constraint() {
-        let constraint = Declared {
+        let constraint = DeclaredConstraint {
             name: "b".to_owned(),
             arity: 2,
             has_ground: false,

@@ -6,7 +6,7 @@ use super::built_ins::{self, BuiltIn};
 use super::evidence::{Evidence, generates, part_of, share};
 use super::{Cause, Certainty, Finding, come_through, effects, source};
 use crate::figures::BacktrackFigures;
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::{PredicateIndex, SiteIndex};
 
@@ -56,7 +56,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 
 /// Whether a clause of `predicate` searches: a goal of it after the one at `at` calls the predicate again, and mostly fails. Then each level of the
 /// recursion has to generate, and what is generated in vain is how a search works.
-fn is_search(evidence: &Evidence, predicate: PredicateIndex, goals: &[Site], at: usize) -> bool {
+fn is_search(
+    evidence: &Evidence,
+    predicate: PredicateIndex,
+    goals: &[SiteData],
+    at: usize,
+) -> bool {
     goals.iter().skip(at + 1).any(|goal| {
         goal.figures.fails >= goal.figures.calls / 2
             && evidence.called(goal.callee).contains(&predicate)
@@ -64,7 +69,7 @@ fn is_search(evidence: &Evidence, predicate: PredicateIndex, goals: &[Site], at:
 }
 
 /// How often the goal `test` failed at once, and then `generator` was redone.
-pub(super) fn rejections(evidence: &Evidence, test: &Site, generator: &Site) -> u64 {
+pub(super) fn rejections(evidence: &Evidence, test: &SiteData, generator: &SiteData) -> u64 {
     let (Some(test), Some(generator)) = (test.site, generator.site) else {
         return 0;
     };
@@ -73,25 +78,28 @@ pub(super) fn rejections(evidence: &Evidence, test: &Site, generator: &Site) -> 
 }
 
 /// How often a test that is no call made a goal be redone, by the goal that had exited last.
-fn tests(evidence: &Evidence, generator: &Site) -> impl Iterator<Item = (Option<SiteIndex>, u64)> {
+fn tests(
+    evidence: &Evidence,
+    generator: &SiteData,
+) -> impl Iterator<Item = (Option<SiteIndex>, u64)> {
     let behaviour = &evidence.analysis.calls().behaviour;
     let tests = generator.site.map(|site| behaviour.tests_of(site));
     tests.into_iter().flatten()
 }
 
 /// The same after any goal.
-pub(super) fn all_tests(evidence: &Evidence, generator: &Site) -> u64 {
+pub(super) fn all_tests(evidence: &Evidence, generator: &SiteData) -> u64 {
     tests(evidence, generator).map(|(_, count)| count).sum()
 }
 
 /// Those of them at which no loop by failure, as `forall/2`, asked for the next solution, and that
 /// are not of what a goal behind the generator computed with more work than it takes to generate.
-fn rejected_by_tests(evidence: &Evidence, generator: &Site, goals: &[Site]) -> u64 {
+fn rejected_by_tests(evidence: &Evidence, generator: &SiteData, goals: &[SiteData]) -> u64 {
     let failed = tests(evidence, generator).filter(|&(last, _)| {
         let last = goals
             .iter()
             .find(|goal| last.is_some() && goal.site == last);
-        let work = |goal: &Site| goal.figures.served_work_ticks;
+        let work = |goal: &SiteData| goal.figures.served_work_ticks;
         let is_of_computed = last.is_some_and(|last| work(last) > work(generator));
         !is_of_computed && !source::is_driven(evidence.analysis, generator, last, goals)
     });
@@ -102,7 +110,7 @@ fn rejected_by_tests(evidence: &Evidence, generator: &Site, goals: &[Site]) -> u
 fn by_goal(
     evidence: &Evidence,
     predicate: PredicateIndex,
-    goals: &[Site],
+    goals: &[SiteData],
     (generator_at, test_at): (usize, usize),
 ) -> Option<Finding> {
     let (generator, test) = (&goals[generator_at], &goals[test_at]);
@@ -167,7 +175,7 @@ fn by_goal(
 }
 
 /// How the generator of a test directly behind it gives less.
-fn less_by_key(evidence: &Evidence, generator: &Site, test: &Site) -> String {
+fn less_by_key(evidence: &Evidence, generator: &SiteData, test: &SiteData) -> String {
     let (from, by) = (evidence.name(generator.callee), evidence.name(test.callee));
     let are_facts = evidence.is_leaf(generator.callee);
     let computes = evidence.callees_of(test.callee).next().is_some()
@@ -191,7 +199,7 @@ fn less_by_key(evidence: &Evidence, generator: &Site, test: &Site) -> String {
 /// Ticks that rejected solutions took: to generate them, and what was done with them.
 fn cost(
     evidence: &Evidence,
-    generator: &Site,
+    generator: &SiteData,
     backtracks: &BacktrackFigures,
     rejected: u64,
 ) -> u64 {
@@ -206,7 +214,7 @@ fn cost(
 fn by_test(
     evidence: &Evidence,
     predicate: PredicateIndex,
-    goals: &[Site],
+    goals: &[SiteData],
     at: usize,
 ) -> Option<Finding> {
     let generator = &goals[at];

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::evidence::{Evidence, reached};
 use super::generated::{declared, posted};
-use super::{Cause, Finding, Place, engine_memory};
+use super::{AdvisedPlace, Cause, Finding, engine_memory};
 use crate::trace::PredicateIndex;
 
 /// Leaves out what is said better by another finding.
@@ -67,7 +67,7 @@ fn same_solutions_say_more(all: &mut Vec<Finding>) {
 
 /// Which goals of its clause reject values says more than that other predicates do.
 fn one_of_labelling(all: &mut Vec<Finding>) {
-    let of_clause: Vec<Place> = all
+    let of_clause: Vec<AdvisedPlace> = all
         .iter()
         .filter(|one| one.cause == Cause::LabelledFirst && one.predicates.len() > 1)
         .map(|one| one.place.clone())
@@ -88,7 +88,7 @@ pub(super) fn to_what_is_shown(evidence: &Evidence, all: &mut Vec<Finding>) {
 /// Leaves out what one cause says of places of which another one says more.
 fn leave_out(all: &mut Vec<Finding>, cause: Cause, says_more: Cause) {
     let said = all.iter().filter(|one| one.cause == says_more);
-    let said: Vec<Place> = said.map(|one| one.place.clone()).collect();
+    let said: Vec<AdvisedPlace> = said.map(|one| one.place.clone()).collect();
     all.retain(|one| one.cause != cause || !said.contains(&one.place));
 }
 
@@ -101,7 +101,7 @@ fn constraints_say_more(evidence: &Evidence, all: &mut Vec<Finding>) {
         .collect();
     // In which order values are tried matters where the constraints are posted.
     let of_places = all.iter().filter(|one| one.cause == Cause::LabelledFirst);
-    let of_places: Vec<Place> = of_places.map(|one| one.place.clone()).collect();
+    let of_places: Vec<AdvisedPlace> = of_places.map(|one| one.place.clone()).collect();
     let of_rules: BTreeSet<String> = all
         .iter()
         .filter(|one| one.cause == Cause::ChrScans)

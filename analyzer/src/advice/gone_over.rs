@@ -4,7 +4,7 @@
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding};
 use crate::figures::values::{LARGE, PairFigures};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 
 /// Fewer calls are no loop.
@@ -37,7 +37,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     sites.filter_map(|site| finding(evidence, site)).collect()
 }
 
-fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
+fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
     // It works by what is in its clauses.
     let is_leaf = evidence.is_leaf(site.callee);
     if evidence.foreign_name(site.callee).is_none() && !is_leaf {

@@ -9,7 +9,7 @@ use crate::calls::Goal;
 use crate::calls::figures::CallFigures;
 use crate::calls::growth::Verdict;
 use crate::figures::Caller;
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
@@ -32,8 +32,8 @@ const OF_OTHERS: &str = "what it works on grows from call to call: pass on what 
                          all of it. If the problem is made larger from call to call, it is as it should be.";
 
 /// A goal whose calls take longer and longer.
-struct Growing<'e, 'a> {
-    site: &'e Site<'a>,
+struct GrowingGoal<'e, 'a> {
+    site: &'e SiteData<'a>,
     figures: &'e CallFigures,
     /// Ticks that they took more than if all had been as short as the first ones.
     cost_ticks: u64,
@@ -42,7 +42,7 @@ struct Growing<'e, 'a> {
 /// A finding for each goal that grows, if not because of goals in the clauses of what it calls.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let calls = evidence.analysis.calls();
-    let mut growing = BTreeMap::<PredicateIndex, Vec<Growing>>::new();
+    let mut growing = BTreeMap::<PredicateIndex, Vec<GrowingGoal>>::new();
     for site in evidence.clauses.values().flatten() {
         let goal = Goal {
             callee: site.callee,
@@ -60,7 +60,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             let Caller::Predicate(caller) = site.caller else {
                 continue;
             };
-            growing.entry(caller).or_default().push(Growing {
+            growing.entry(caller).or_default().push(GrowingGoal {
                 site,
                 figures,
                 // Calls inside one another are counted with both.
@@ -78,12 +78,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 /// other the dearer one is the reason.
 fn is_explained(
     evidence: &Evidence,
-    growing: &BTreeMap<PredicateIndex, Vec<Growing>>,
-    goal: &Growing,
+    growing: &BTreeMap<PredicateIndex, Vec<GrowingGoal>>,
+    goal: &GrowingGoal,
 ) -> bool {
     let called = evidence.called(goal.site.callee);
     let sites = &evidence.analysis.profile.sites;
-    let is_inside = |inner: &Growing| {
+    let is_inside = |inner: &GrowingGoal| {
         let site = inner.site;
         let as_argument = (Caller::Predicate(goal.site.callee), site.callee, site.site);
         site.caller
@@ -91,7 +91,7 @@ fn is_explained(
             .is_some_and(|caller| called.contains(&caller))
             || sites.contains_key(&as_argument)
     };
-    let is_around = |inner: &Growing| {
+    let is_around = |inner: &GrowingGoal| {
         let caller = goal.site.caller.predicate();
         caller.is_some_and(|caller| evidence.called(inner.site.callee).contains(&caller))
     };
@@ -103,7 +103,7 @@ fn is_explained(
     })
 }
 
-fn finding(evidence: &Evidence, goal: &Growing) -> Finding {
+fn finding(evidence: &Evidence, goal: &GrowingGoal) -> Finding {
     let site = goal.site;
     let last = last_called(evidence, site.callee);
     let name = evidence.name(site.callee);

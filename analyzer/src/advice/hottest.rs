@@ -10,7 +10,7 @@ use super::evidence::{Evidence, share};
 use super::generated::Constraint;
 use super::{Cause, Certainty, Finding, Need, built_ins, may_repeat, source};
 use crate::remarks::hottest_path;
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::{count, counted, shell_quoted};
 use crate::trace::{PredicateIndex, PredicateInfo, SiteInfo};
 
@@ -32,10 +32,10 @@ const LOOKED_INTO: [&str; 1] = ["clpfd"];
 
 /// Calls whose callee worked itself: those of a goal, or of a caller that does not say its goal; of
 /// a predicate that calls itself all of them, wherever they are made.
-struct Hot<'e, 'a> {
+struct HotGoal<'e, 'a> {
     callee: PredicateIndex,
     /// The dearest of the outermost calls; `None` if no caller is known.
-    site: Option<&'e Site<'a>>,
+    site: Option<&'e SiteData<'a>>,
     calls: u64,
     /// Of a predicate that calls itself: those of them inside of another one.
     recursive: Option<u64>,
@@ -47,7 +47,7 @@ struct Hot<'e, 'a> {
 /// The calls whose callee worked longest itself. One finding, unless nothing worked.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let sites = evidence.analysis.tables().site_list();
-    let mut by_callee = BTreeMap::<PredicateIndex, Vec<&Site>>::new();
+    let mut by_callee = BTreeMap::<PredicateIndex, Vec<&SiteData>>::new();
     for site in &sites {
         by_callee.entry(site.callee).or_default().push(site);
     }
@@ -67,7 +67,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 
 /// Goals of the program that call a library that a finding looks into, with all that it does
 /// inside, if that was recorded: the program can change no more than the goal.
-fn closed<'e, 'a>(evidence: &'e Evidence<'a>) -> Vec<Hot<'e, 'a>> {
+fn closed<'e, 'a>(evidence: &'e Evidence<'a>) -> Vec<HotGoal<'e, 'a>> {
     if !are_recorded(evidence) {
         return Vec::new();
     }
@@ -75,7 +75,7 @@ fn closed<'e, 'a>(evidence: &'e Evidence<'a>) -> Vec<Hot<'e, 'a>> {
         let of_program = |goal: &SiteInfo| evidence.is_of_program(goal.caller);
         LOOKED_INTO.contains(&evidence.module(site.callee)) && site.info().is_some_and(of_program)
     });
-    let hot = sites.map(|site| Hot {
+    let hot = sites.map(|site| HotGoal {
         callee: site.callee,
         site: Some(site),
         calls: site.figures.calls,
@@ -89,15 +89,15 @@ fn closed<'e, 'a>(evidence: &'e Evidence<'a>) -> Vec<Hot<'e, 'a>> {
 fn hot_calls<'e, 'a>(
     evidence: &Evidence,
     callee: PredicateIndex,
-    sites: &[&'e Site<'a>],
-) -> Vec<Hot<'e, 'a>> {
+    sites: &[&'e SiteData<'a>],
+) -> Vec<HotGoal<'e, 'a>> {
     let below = evidence.called(callee);
-    let is_recursive = |site: &Site| {
+    let is_recursive = |site: &SiteData| {
         let caller = site.caller.predicate();
         caller.is_some_and(|caller| below.contains(&caller))
     };
     if !sites.is_empty() && !sites.iter().any(|site| is_recursive(site)) {
-        let hot = |&site: &&'e Site<'a>| Hot {
+        let hot = |&site: &&'e SiteData<'a>| HotGoal {
             callee,
             site: Some(site),
             calls: site.figures.calls,
@@ -111,7 +111,7 @@ fn hot_calls<'e, 'a>(
     let outermost = outermost.max_by_key(|site| site.figures.served_work_ticks);
     let figures = evidence.figures(callee);
     let recursion = evidence.analysis.calls().behaviour.recursion_of(callee);
-    vec![Hot {
+    vec![HotGoal {
         callee,
         // Of predicates that call each other, all may be inside of another one.
         site: outermost
@@ -124,13 +124,13 @@ fn hot_calls<'e, 'a>(
     }]
 }
 
-fn finding(evidence: &Evidence, hot: &Hot) -> Finding {
+fn finding(evidence: &Evidence, hot: &HotGoal) -> Finding {
     let name = match evidence.constraint_of(hot.callee) {
         Some(of) => format!("rules of {}", of.name),
         None => evidence.name(hot.callee).to_owned(),
     };
     let site = hot.site.filter(|site| site.caller.predicate().is_some());
-    let is_within = |site: &&Site| {
+    let is_within = |site: &&SiteData| {
         let of = evidence.constraint_of(hot.callee);
         of.is_some() && of == evidence.constraint_around(site)
     };
@@ -227,7 +227,7 @@ fn has_small_data(evidence: &Evidence, predicate: PredicateIndex) -> bool {
 }
 
 /// Why they may take so long, and what to do.
-fn explained(evidence: &Evidence, hot: &Hot) -> Explained {
+fn explained(evidence: &Evidence, hot: &HotGoal) -> Explained {
     let name = evidence.name(hot.callee);
     let around = hot.site.and_then(|site| evidence.constraint_around(site));
     if let Some(constraint) = evidence.constraint_of(hot.callee).or(around) {
@@ -295,7 +295,7 @@ fn of_rules(name: &str, constraint: &Constraint) -> Explained {
 }
 
 /// The same of a predicate of the program.
-fn of_program(evidence: &Evidence, hot: &Hot) -> Explained {
+fn of_program(evidence: &Evidence, hot: &HotGoal) -> Explained {
     let steps = evidence.analysis.calls().behaviour.recursion_of(hot.callee);
     let outer = evidence
         .figures(hot.callee)

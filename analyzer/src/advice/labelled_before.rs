@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, labelled_first};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
@@ -26,7 +26,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     found.into_iter().collect()
 }
 
-fn finding(evidence: &Evidence, labelling: &Site) -> Option<Finding> {
+fn finding(evidence: &Evidence, labelling: &SiteData) -> Option<Finding> {
     let (given, again) = (labelling.figures.exits(), labelling.figures.redos);
     let clause = labelling.info()?.caller;
     if again < LEAST || again < given / 2 {

@@ -1,10 +1,10 @@
 //! Variables that are given values before the constraints on them are posted: these test numbers
 //! then, where they would have left values out.
 
-use super::clause_text::{self, Kind, Token, Written};
+use super::clause_text::{self, GoalText, Lexeme, Token};
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, generators, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
@@ -39,8 +39,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 fn finding(
     evidence: &Evidence,
     predicate: PredicateIndex,
-    generator: &Site,
-    behind: &[Site],
+    generator: &SiteData,
+    behind: &[SiteData],
 ) -> Option<Finding> {
     let gives = gives(evidence, generator)?;
     let posting = behind.iter().filter(|goal| {
@@ -53,7 +53,7 @@ fn finding(
             && source::between(evidence.analysis, generator, goal)
                 .is_none_or(|written| written.fails_with)
     });
-    let posting: Vec<(&Site, u64)> = posting
+    let posting: Vec<(&SiteData, u64)> = posting
         .map(|goal| (goal, generators::rejections(evidence, goal, generator)))
         .collect();
     let tests = tests(evidence, generator, &gives);
@@ -75,7 +75,7 @@ fn finding(
             format!("constraints that were no more than tests of numbers rejected {count}")
         }))
         .collect();
-    let work_of = |(goal, rejected): &(&Site, u64)| {
+    let work_of = |(goal, rejected): &(&SiteData, u64)| {
         let figures = &goal.figures;
         part_of(figures.served_work_ticks, *rejected, figures.calls)
     };
@@ -122,7 +122,7 @@ enum Gives {
 
 impl Gives {
     /// Whether a goal may be about them.
-    fn may_be_in(&self, evidence: &Evidence, goal: &Site) -> bool {
+    fn may_be_in(&self, evidence: &Evidence, goal: &SiteData) -> bool {
         match self {
             Self::AnyVariable => true,
             Self::One(variable) => {
@@ -141,7 +141,7 @@ impl Gives {
 
 /// What a goal gives values, if it is one that does: of library clpfd, or a choice of numbers or
 /// elements for one variable.
-fn gives(evidence: &Evidence, generator: &Site) -> Option<Gives> {
+fn gives(evidence: &Evidence, generator: &SiteData) -> Option<Gives> {
     if evidence.is_labelling(generator.callee) {
         return Some(Gives::AnyVariable);
     }
@@ -181,12 +181,12 @@ pub(super) fn posts(evidence: &Evidence, predicate: PredicateIndex) -> bool {
 }
 
 fn is_constraint(token: &Token) -> bool {
-    token.kind == Kind::Atom && OPERATORS.contains(&token.text)
+    token.kind == Lexeme::Atom && OPERATORS.contains(&token.text)
 }
 
 /// How often a goal was redone as a test failed that is no call, if constraints are the only such
 /// tests behind it.
-fn tests(evidence: &Evidence, generator: &Site, gives: &Gives) -> u64 {
+fn tests(evidence: &Evidence, generator: &SiteData, gives: &Gives) -> u64 {
     let are_constraints = source::at_site(evidence.analysis, generator, |goals| match goals {
         [goal] => Some(constraints_alone_follow(goal, gives)),
         _ => None,
@@ -199,21 +199,21 @@ fn tests(evidence: &Evidence, generator: &Site, gives: &Gives) -> u64 {
 
 /// Whether the goals behind a goal, in its conjunction, are written with constraints, on what it
 /// gives, and without other tests.
-fn constraints_alone_follow(goal: &Written, gives: &Gives) -> bool {
+fn constraints_alone_follow(goal: &GoalText, gives: &Gives) -> bool {
     let mut depth = 0_u32;
     let (mut is_about, mut are_there) = (matches!(gives, Gives::AnyVariable), false);
     let mut is_behind = false;
     for token in goal.rest() {
         match token.kind {
-            Kind::Open { .. } => depth += 1,
-            Kind::Close if depth == 0 => break,
-            Kind::Close => depth -= 1,
-            Kind::End => break,
-            Kind::Comma if depth == 0 => is_behind = true,
-            Kind::Atom if depth == 0 && [";", "|"].contains(&token.text) => break,
-            Kind::Atom if is_behind && TESTS.contains(&token.text) => return false,
-            Kind::Atom if is_behind => are_there |= is_constraint(token),
-            Kind::Variable if is_behind => {
+            Lexeme::Open { .. } => depth += 1,
+            Lexeme::Close if depth == 0 => break,
+            Lexeme::Close => depth -= 1,
+            Lexeme::End => break,
+            Lexeme::Comma if depth == 0 => is_behind = true,
+            Lexeme::Atom if depth == 0 && [";", "|"].contains(&token.text) => break,
+            Lexeme::Atom if is_behind && TESTS.contains(&token.text) => return false,
+            Lexeme::Atom if is_behind => are_there |= is_constraint(token),
+            Lexeme::Variable if is_behind => {
                 is_about |= matches!(gives, Gives::One(name) if name == token.text);
             }
             _ => {}
@@ -229,7 +229,7 @@ mod tests {
     fn alone(body: &str, gives: &Gives) -> bool {
         let text = format!("p(X) :-\n{body}.\n");
         let clauses = clause_text::clauses(&text);
-        let goals = Written::all(&clauses, 2, "label");
+        let goals = GoalText::all(&clauses, 2, "label");
         constraints_alone_follow(&goals[0], gives)
     }
 

@@ -68,8 +68,10 @@ use serde::Serialize;
 
 use crate::Analysis;
 use crate::trace::PredicateIndex;
-pub use change::{Change, Goal, Spot, Subject, Written, changes, collected, state};
-pub use effects::State;
+pub use change::{
+    Change, ChangeSubject, ClauseLine, ConjunctionGoal, WrittenPredicate, changes, collected, state,
+};
+pub use effects::Dependence;
 use evidence::Evidence;
 pub use ignored::Ignored;
 pub use suspects::suspects;
@@ -301,7 +303,7 @@ impl Certainty {
 
 /// A goal or predicate of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct AdvisedPlace {
     /// Indicator of the predicate whose clause it is.
     pub predicate: String,
     /// Source file as the trace names it.
@@ -345,7 +347,7 @@ pub struct Finding {
     /// What it is.
     pub cause: Cause,
     /// Where it is.
-    pub place: Place,
+    pub place: AdvisedPlace,
     /// Ticks that go at most if it is mended.
     pub cost_ticks: u64,
     /// How far the trace proves it.
@@ -466,7 +468,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         )
     });
     // Two goals of one line that say the same are one finding.
-    let mut seen: Vec<(Cause, Place, String)> = Vec::new();
+    let mut seen: Vec<(Cause, AdvisedPlace, String)> = Vec::new();
     findings.retain(|one| {
         let said = (one.cause, one.place.clone(), one.title.clone());
         let is_new = !seen.contains(&said);

@@ -3,7 +3,7 @@
 use super::again::Again;
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Finding, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 
 /// Fewer calls are different files, most likely.
@@ -23,7 +23,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 }
 
 /// `goals` are those of the predicate that opens.
-fn finding(evidence: &Evidence, opening: &Site, goals: &[Site]) -> Option<Finding> {
+fn finding(evidence: &Evidence, opening: &SiteData, goals: &[SiteData]) -> Option<Finding> {
     let is_opening = evidence.foreign_name(opening.callee)? == "open"
         && source::opened_to(evidence.analysis, opening, &TO_WRITE);
     if !is_opening {

@@ -1,7 +1,7 @@
 //! Large powers that are computed as a whole and reduced by `mod` then.
 
 use super::evidence::{Evidence, share};
-use super::{Cause, Certainty, Finding, Place, clause_text, source};
+use super::{AdvisedPlace, Cause, Certainty, Finding, clause_text, source};
 use crate::text::counted;
 use crate::trace::PredicateIndex;
 
@@ -43,7 +43,7 @@ fn finding(evidence: &Evidence, predicate: PredicateIndex) -> Option<Finding> {
     } = power;
     Some(Finding {
         cause: Cause::PowerModulo,
-        place: Place {
+        place: AdvisedPlace {
             line: Some(first + line - 1),
             file: Some(crate::trace::names::printable(file)),
             ..evidence.place(predicate)

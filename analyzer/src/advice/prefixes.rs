@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding, effects};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
 /// A box of the predicate enters each clause at most once between two of its redos. So what the first goals of its clauses are called more often
 /// than the predicate is called and redone was done more than once in the same box.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
-    let mut beginnings = BTreeMap::<(PredicateIndex, PredicateIndex), Vec<&Site>>::new();
+    let mut beginnings = BTreeMap::<(PredicateIndex, PredicateIndex), Vec<&SiteData>>::new();
     for (&(predicate, _), goals) in &evidence.clauses {
         if let Some(first) = goals.first() {
             let same = beginnings.entry((predicate, first.callee)).or_default();
@@ -28,9 +28,9 @@ fn finding(
     evidence: &Evidence,
     predicate: PredicateIndex,
     callee: PredicateIndex,
-    goals: &[&Site],
+    goals: &[&SiteData],
 ) -> Option<Finding> {
-    let sum = |value: fn(&Site) -> u64| {
+    let sum = |value: fn(&SiteData) -> u64| {
         let values = goals.iter().map(|goal| value(goal));
         values.fold(0_u64, u64::saturating_add)
     };

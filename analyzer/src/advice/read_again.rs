@@ -6,7 +6,7 @@ use portmortem_tracer::format::Role;
 use super::again::Again;
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Finding, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
@@ -34,7 +34,7 @@ fn loads_program(evidence: &Evidence, reader: PredicateIndex) -> bool {
         .any(|callee| evidence.is_of_program(callee))
 }
 
-fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
+fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
     let name = evidence.foreign_name(site.callee)?;
     let has = |role| evidence.is_foreign(site.callee, role);
     // Who opens a file to read it reads it, too.

@@ -3,7 +3,7 @@
 
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, Need, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::{count, shell_quoted};
 
 /// Fewer rounds are no loop.
@@ -22,7 +22,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     sites.filter_map(|site| finding(evidence, site)).collect()
 }
 
-fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
+fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
     let (caller, rounds) = (site.caller.predicate()?, site.figures.calls);
     let steps = evidence
         .analysis

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::clause_text::{self, End, Written};
+use super::clause_text::{self, GoalText, ListEnd};
 use crate::Analysis;
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::trace::{PredicateIndex, PredicateInfo};
 
 /// The lines from the first clause of a predicate to the next predicate of the file.
@@ -112,18 +112,25 @@ pub(super) struct Between {
 /// does not say. `None` if there is no text.
 pub(super) fn at_site<T>(
     analysis: &Analysis,
-    site: &Site,
-    say: impl FnOnce(&[Written]) -> Option<T>,
+    site: &SiteData,
+    say: impl FnOnce(&[GoalText]) -> Option<T>,
 ) -> Option<T> {
     let text = fs::read_to_string(analysis.locate(site.file()?)).ok()?;
     let clauses = clause_text::clauses(&text);
     let callee = analysis.trace.predicates().get(site.callee as usize)?;
-    say(&Written::all(&clauses, site.line()?, &callee.declared.name))
+    say(&GoalText::all(
+        &clauses,
+        site.line()?,
+        &callee.declared.name,
+    ))
 }
 
 /// What a collector is called with, if the text of its clause takes the first element of its list
 /// alone: the names of the goals whose solutions it collects. `None` if the text does not say so.
-pub(super) fn collected_for_first(analysis: &Analysis, collector: &Site) -> Option<Vec<String>> {
+pub(super) fn collected_for_first(
+    analysis: &Analysis,
+    collector: &SiteData,
+) -> Option<Vec<String>> {
     at_site(analysis, collector, |goals| {
         let [goal] = goals else {
             return None;
@@ -135,7 +142,11 @@ pub(super) fn collected_for_first(analysis: &Analysis, collector: &Site) -> Opti
 
 /// Which element of the list that an argument is, counted from 0, the text of the clause looks at,
 /// if that is one.
-pub(super) fn end_of_list(analysis: &Analysis, maker: &Site, argument: usize) -> Option<End> {
+pub(super) fn end_of_list(
+    analysis: &Analysis,
+    maker: &SiteData,
+    argument: usize,
+) -> Option<ListEnd> {
     at_site(analysis, maker, |goals| {
         let [goal] = goals else {
             return None;
@@ -146,15 +157,15 @@ pub(super) fn end_of_list(analysis: &Analysis, maker: &Site, argument: usize) ->
 
 /// Whether the text of a clause hands what a goal makes of an argument to the clause's own
 /// predicate, in the place where that argument came from: a loop in rounds.
-pub(super) fn goes_round(analysis: &Analysis, goal: &Site) -> bool {
+pub(super) fn goes_round(analysis: &Analysis, goal: &SiteData) -> bool {
     let found = at_site(analysis, goal, |goals| {
-        Some(goals.iter().any(Written::goes_round))
+        Some(goals.iter().any(GoalText::goes_round))
     });
     found == Some(true)
 }
 
 /// Whether a goal opens a file in one of these modes.
-pub(super) fn opened_to(analysis: &Analysis, opening: &Site, modes: &[&str]) -> bool {
+pub(super) fn opened_to(analysis: &Analysis, opening: &SiteData, modes: &[&str]) -> bool {
     let found = at_site(analysis, opening, |goals| {
         let mode = goals.first()?.atoms_in(1);
         Some(matches!(mode.as_slice(), [mode] if modes.contains(mode)))
@@ -163,7 +174,7 @@ pub(super) fn opened_to(analysis: &Analysis, opening: &Site, modes: &[&str]) -> 
 }
 
 /// Whether a goal counts solutions, and its clause only compares their number with none.
-pub(super) fn counted_to_test(analysis: &Analysis, counting: &Site) -> bool {
+pub(super) fn counted_to_test(analysis: &Analysis, counting: &SiteData) -> bool {
     let found = at_site(analysis, counting, |goals| {
         let [goal] = goals else {
             return None;
@@ -175,7 +186,7 @@ pub(super) fn counted_to_test(analysis: &Analysis, counting: &Site) -> bool {
 
 /// Whether a goal that labels constraint variables takes the leftmost one next: no option says
 /// otherwise. A list of options may be a variable: then the text does not say.
-pub(super) fn labels_leftmost(analysis: &Analysis, labelling: &Site) -> bool {
+pub(super) fn labels_leftmost(analysis: &Analysis, labelling: &SiteData) -> bool {
     let orders = ["ff", "ffc", "min", "max"];
     let found = at_site(analysis, labelling, |goals| {
         let goal = goals.first()?;
@@ -187,17 +198,21 @@ pub(super) fn labels_leftmost(analysis: &Analysis, labelling: &Site) -> bool {
 }
 
 /// What the text says of two goals of one clause; `None` if it does not say where they stand.
-pub(super) fn between(analysis: &Analysis, earlier: &Site, later: &Site) -> Option<Between> {
+pub(super) fn between(
+    analysis: &Analysis,
+    earlier: &SiteData,
+    later: &SiteData,
+) -> Option<Between> {
     let file = later.file()?;
     if earlier.file() != Some(file) {
         return None;
     }
     let text = fs::read_to_string(analysis.locate(file)).ok()?;
     let clauses = clause_text::clauses(&text);
-    let all = |site: &Site| {
+    let all = |site: &SiteData| {
         let callee = analysis.trace.predicates().get(site.callee as usize)?;
         let name = callee.declared.name.as_str();
-        Some(Written::all(&clauses, site.line()?, name))
+        Some(GoalText::all(&clauses, site.line()?, name))
     };
     let (earlier, later) = (all(earlier)?, all(later)?);
     if earlier.is_empty() || later.is_empty() {
@@ -208,7 +223,7 @@ pub(super) fn between(analysis: &Analysis, earlier: &Site, later: &Site) -> Opti
             .iter()
             .flat_map(|one| earlier.iter().map(move |other| (one, other)))
     };
-    let is_new = |later: &Written, name: &&str| !later.head_variables().contains(name);
+    let is_new = |later: &GoalText, name: &&str| !later.head_variables().contains(name);
     let needs = pairs().any(|(later, earlier)| {
         let binds = earlier.variables();
         let mut shared = later
@@ -231,7 +246,12 @@ pub(super) fn between(analysis: &Analysis, earlier: &Site, later: &Site) -> Opti
 
 /// Whether the text of a clause hands what a goal makes of an argument, counted from 0, to goals of
 /// this name alone.
-pub(super) fn is_only_for(analysis: &Analysis, maker: &Site, argument: usize, name: &str) -> bool {
+pub(super) fn is_only_for(
+    analysis: &Analysis,
+    maker: &SiteData,
+    argument: usize,
+    name: &str,
+) -> bool {
     let found = at_site(analysis, maker, |goals| {
         let [goal] = goals else {
             return None;
@@ -245,7 +265,7 @@ pub(super) fn is_only_for(analysis: &Analysis, maker: &Site, argument: usize, na
 /// `is_dynamic` says of which predicates clauses change.
 pub(super) fn keys(
     analysis: &Analysis,
-    maker: &Site,
+    maker: &SiteData,
     is_dynamic: impl Fn(&str) -> bool,
 ) -> Vec<usize> {
     let found = at_site(analysis, maker, |goals| {
@@ -258,7 +278,12 @@ pub(super) fn keys(
 }
 
 /// [`is_only_for`], and whether the goal makes nothing else.
-pub(super) fn is_all_for(analysis: &Analysis, maker: &Site, argument: usize, name: &str) -> bool {
+pub(super) fn is_all_for(
+    analysis: &Analysis,
+    maker: &SiteData,
+    argument: usize,
+    name: &str,
+) -> bool {
     let found = at_site(analysis, maker, |goals| {
         let [goal] = goals else {
             return None;
@@ -273,22 +298,22 @@ pub(super) fn is_all_for(analysis: &Analysis, maker: &Site, argument: usize, nam
 /// otherwise, a test has failed.
 pub(super) fn is_driven(
     analysis: &Analysis,
-    generator: &Site,
-    last: Option<&Site>,
-    goals: &[Site],
+    generator: &SiteData,
+    last: Option<&SiteData>,
+    goals: &[SiteData],
 ) -> bool {
     let text = generator
         .file()
         .and_then(|file| fs::read_to_string(analysis.locate(file)).ok());
     let clauses = clause_text::clauses(text.as_deref().unwrap_or_default());
-    let all = |site: &Site| {
+    let all = |site: &SiteData| {
         let callee = analysis.trace.predicates().get(site.callee as usize);
         let of_line = callee.zip(site.line());
         of_line.map_or(Vec::new(), |(callee, line)| {
-            Written::all(&clauses, line, &callee.declared.name)
+            GoalText::all(&clauses, line, &callee.declared.name)
         })
     };
-    let calls: Vec<Written> = goals.iter().flat_map(all).collect();
+    let calls: Vec<GoalText> = goals.iter().flat_map(all).collect();
     let last = last.map(all).unwrap_or_default();
     // Which of several goals of a line it is, its site does not say.
     let last = match &last[..] {

@@ -4,7 +4,7 @@ use super::clause_text::Maker;
 use super::evidence::{Evidence, share};
 use super::unprinted_text::{MAKERS, only_computes};
 use super::{Cause, Certainty, Finding, clause_text, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
@@ -22,7 +22,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     found.filter_map(|site| finding(evidence, site)).collect()
 }
 
-fn finding(evidence: &Evidence, maker: &Site) -> Option<Finding> {
+fn finding(evidence: &Evidence, maker: &SiteData) -> Option<Finding> {
     let name = evidence.name(maker.callee);
     let made = match MAKERS.iter().find(|(of, _)| *of == name) {
         Some(&(_, argument)) => vec![argument],

@@ -2,7 +2,7 @@
 
 use super::evidence::{Evidence, share};
 use super::{Cause, Certainty, Finding, effects, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 
 /// Fewer texts are no loop.
@@ -42,7 +42,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     findings
 }
 
-fn finding(evidence: &Evidence, maker: &Site, behind: &[Site]) -> Option<Finding> {
+fn finding(evidence: &Evidence, maker: &SiteData, behind: &[SiteData]) -> Option<Finding> {
     let name = evidence.name(maker.callee);
     let of_program = evidence.is_of_program(maker.callee);
     let made = MAKERS.iter().find(|(maker, _)| *maker == name);
@@ -111,20 +111,20 @@ fn finding(evidence: &Evidence, maker: &Site, behind: &[Site]) -> Option<Finding
 }
 
 /// Whether a goal always succeeds, and does nothing else.
-pub(super) fn only_computes(evidence: &Evidence, goal: &Site) -> bool {
+pub(super) fn only_computes(evidence: &Evidence, goal: &SiteData) -> bool {
     let figures = &goal.figures;
     figures.exits_det + figures.exits_nondet >= figures.calls
         && !effects::does_more(evidence, goal.callee)
 }
 
-fn arity(evidence: &Evidence, goal: &Site) -> usize {
+fn arity(evidence: &Evidence, goal: &SiteData) -> usize {
     let predicates = evidence.analysis.trace.predicates();
     let info = predicates.get(goal.callee as usize);
     info.map_or(0, |info| info.declared.arity as usize)
 }
 
 /// In how many ns a call of a goal has printed nothing, if it is one that prints messages.
-fn printing(evidence: &Evidence, goal: &Site) -> Option<u64> {
+fn printing(evidence: &Evidence, goal: &SiteData) -> Option<u64> {
     let name = evidence.name(goal.callee);
     let (module, name) = name.split_once(':')?;
     let is_known = matches!(module, "prolog_debug" | "debug" | "'$messages'" | "system");

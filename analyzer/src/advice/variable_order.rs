@@ -2,7 +2,7 @@
 
 use super::evidence::{Evidence, share};
 use super::{Cause, Certainty, Finding, creeping, source};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::counted;
 
 /// A finding for each goal that labels so.
@@ -11,7 +11,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     sites.filter_map(|site| finding(evidence, site)).collect()
 }
 
-fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
+fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
     let infos = evidence.analysis.trace.predicates();
     let callee = &infos.get(site.callee as usize)?.declared;
     // The library has its own predicates for it, and no other name says what it does.
@@ -58,7 +58,7 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
 }
 
 /// How often it was asked for other values, and how often propagators ran in it, if that is known.
-fn search(evidence: &Evidence, site: &Site) -> String {
+fn search(evidence: &Evidence, site: &SiteData) -> String {
     let mut text = String::new();
     let redos = site.figures.redos;
     if redos > 0 {

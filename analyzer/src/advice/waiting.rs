@@ -9,7 +9,7 @@ use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding, awaited};
 use crate::Analysis;
 use crate::figures::{Caller, StreamFigures};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::{count, counted};
 use crate::trace::{PredicateIndex, PredicateInfo};
 
@@ -52,7 +52,7 @@ const MOSTLY: u64 = 4;
 /// Who waited: the calls of a predicate by a goal, or those without a known one.
 struct Waiter<'e> {
     predicate: PredicateIndex,
-    goal: Option<&'e Site<'e>>,
+    goal: Option<&'e SiteData<'e>>,
     ticks: u64,
 }
 

@@ -6,7 +6,7 @@ use portmortem_tracer::format::Role;
 
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding};
-use crate::tables::Site;
+use crate::tables::SiteData;
 use crate::text::count;
 
 /// Fewer calls are no loop.
@@ -21,7 +21,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     sites.filter_map(|site| finding(evidence, site)).collect()
 }
 
-fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
+fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
     let sorts = evidence.is_foreign(site.callee, Role::Sorts);
     if !sorts && !evidence.is_foreign(site.callee, Role::Walks) {
         return None;

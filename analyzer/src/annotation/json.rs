@@ -20,11 +20,11 @@ struct Annotation<'a> {
     work_ns: u64,
     incomplete: bool,
     remarks: &'a [String],
-    files: Vec<File<'a>>,
+    files: Vec<FileJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct File<'a> {
+struct FileJson<'a> {
     /// As the trace names it.
     file: &'a str,
     /// Where it is on this machine, if it is there.
@@ -33,13 +33,13 @@ struct File<'a> {
     newer: bool,
     self_ns: u64,
     inclusive_ns: u64,
-    lines: Vec<Line>,
-    predicates: Vec<Predicate<'a>>,
+    lines: Vec<LineJson>,
+    predicates: Vec<PredicateJson<'a>>,
 }
 
 /// What the goals of a line called.
 #[derive(Serialize)]
-struct Line {
+struct LineJson {
     line: u32,
     served_ns: u64,
     calls: u64,
@@ -50,7 +50,7 @@ struct Line {
 
 /// A predicate whose first clause begins at a line.
 #[derive(Serialize)]
-struct Predicate<'a> {
+struct PredicateJson<'a> {
     line: u32,
     predicate: &'a str,
     self_ns: u64,
@@ -83,14 +83,14 @@ pub fn write(
     writeln!(out)
 }
 
-fn file<'a>(analysis: &'a Analysis, source: &SourceFile<'a>) -> File<'a> {
+fn file<'a>(analysis: &'a Analysis, source: &SourceFile<'a>) -> FileJson<'a> {
     let located = analysis.locate(source.file);
     let path = path::absolute(&located).ok();
     let path = path.filter(|_| located.is_file());
     let lines = source.goals.iter();
     let predicates = source.predicates.iter();
     let predicates = predicates.flat_map(|(&line, of)| of.iter().map(move |&index| (line, index)));
-    File {
+    FileJson {
         file: source.file,
         newer: source.is_newer(analysis),
         path: path.and_then(|path| path.to_str().map(str::to_owned)),
@@ -105,8 +105,8 @@ fn file<'a>(analysis: &'a Analysis, source: &SourceFile<'a>) -> File<'a> {
     }
 }
 
-fn line(analysis: &Analysis, line: u32, goals: &SiteFigures) -> Line {
-    Line {
+fn line(analysis: &Analysis, line: u32, goals: &SiteFigures) -> LineJson {
+    LineJson {
         line,
         served_ns: analysis.ns(goals.served_ticks),
         calls: goals.calls,
@@ -116,9 +116,9 @@ fn line(analysis: &Analysis, line: u32, goals: &SiteFigures) -> Line {
     }
 }
 
-fn predicate(analysis: &Analysis, line: u32, index: PredicateIndex) -> Predicate<'_> {
+fn predicate(analysis: &Analysis, line: u32, index: PredicateIndex) -> PredicateJson<'_> {
     let figures = Counted::Work.predicate(&analysis.profile.predicates[index as usize]);
-    Predicate {
+    PredicateJson {
         line,
         predicate: analysis.predicate(index),
         self_ns: analysis.ns(figures.self_ticks),

@@ -113,8 +113,8 @@ fn record(events: &[Happened]) -> (Trace, u64) {
 }
 
 /// What is said while `counts` says so of the place and the chain, in both streams.
-fn plain(events: &[Happened], counts: impl Fn(usize, &[u32]) -> bool) -> Arguments {
-    let mut figures = Arguments::new();
+fn plain(events: &[Happened], counts: impl Fn(usize, &[u32]) -> bool) -> ArgumentsOfPredicates {
+    let mut figures = ArgumentsOfPredicates::new();
     let mut times: HashMap<(u32, u64), u64> = HashMap::new();
     for (at, (event, chain)) in events.iter().chain(events).enumerate() {
         let (Event::Arguments(said), Some(&of)) = (event, chain.last()) else {
@@ -189,12 +189,12 @@ proptest! {
 #[test]
 fn a_limit_of_different_calls() {
     let (room, scope) = (AtomicUsize::new(3), Scope::default());
-    let mut books = Books::new(&scope, &WITH, &room);
+    let mut ledger = ArgumentLedger::new(&scope, &WITH, &room);
     for hash in [1, 2, 1, 3, 4, 5, 2, 1] {
-        books.book(0, Said::Hash(hash));
+        ledger.book(0, Said::Hash(hash));
     }
-    books.book(1, Said::Hash(1));
-    let arguments = books.into_pages().close();
+    ledger.book(1, Said::Hash(1));
+    let arguments = ledger.into_pages().close();
     let known: BTreeSet<_> = arguments
         .values()
         .map(|of| (of.hashed, of.distinct, of.most_repeated, of.cut_short))

@@ -63,7 +63,7 @@ impl Span {
 }
 
 /// What a call names: a predicate, and its goal if that is known.
-type Called = (PredicateIndex, Option<SiteIndex>);
+type CalledGoal = (PredicateIndex, Option<SiteIndex>);
 
 /// Behaviour of the streams that are looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
@@ -76,9 +76,9 @@ pub struct Behaviour {
     /// By that goal and the one that had exited last; a clause that fails directly after is none.
     pub tests: BTreeMap<(SiteIndex, Option<SiteIndex>), u64>,
     /// By what left them.
-    pub choicepoints: BTreeMap<Called, OwnChoicepoints>,
+    pub choicepoints: BTreeMap<CalledGoal, OwnChoicepoints>,
     /// When calls were made.
-    pub spans: BTreeMap<Called, Span>,
+    pub spans: BTreeMap<CalledGoal, Span>,
     /// By predicate: those that called themselves.
     pub recursions: BTreeMap<PredicateIndex, Recursion>,
 }
@@ -113,7 +113,7 @@ impl Behaviour {
     pub(super) fn may_be_of(&self, trace: &Trace) -> bool {
         let is_site = |site: SiteIndex| (site as usize) < trace.sites().len();
         let is_predicate = |of: PredicateIndex| of <= trace.unknown_predicate();
-        let is_called = |&(of, site): &Called| is_predicate(of) && site.is_none_or(is_site);
+        let is_called = |&(of, site): &CalledGoal| is_predicate(of) && site.is_none_or(is_site);
         let mut rejections = self.rejections.keys();
         let mut tests = self.tests.keys();
         rejections.all(|&(by, of)| is_site(by) && is_site(of))

@@ -42,12 +42,12 @@ pub(super) fn add(sums: &mut ByPredicate, parts: &ByPredicate) {
 
 /// Counts tables.
 #[derive(Debug)]
-pub(crate) struct Counter<'s> {
+pub(crate) struct TableCounter<'s> {
     scope: &'s Scope,
     found: ByPredicate,
 }
 
-impl<'s> Counter<'s> {
+impl<'s> TableCounter<'s> {
     pub(super) fn new(scope: &'s Scope) -> Self {
         Self {
             scope,
@@ -65,7 +65,7 @@ impl<'s> Counter<'s> {
     }
 }
 
-impl Observer for Counter<'_> {
+impl Observer for TableCounter<'_> {
     type Kept = ();
 
     fn called(&mut self, _: &At, _: &OpenBox, _: Option<&()>) {}

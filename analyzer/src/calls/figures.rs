@@ -2,7 +2,7 @@
 
 use bincode::{Decode, Encode};
 
-use super::growth::{Growth, Trend};
+use super::growth::{CallGrowth, Trend};
 use crate::figures::Caller;
 use crate::trace::SiteIndex;
 use crate::trace::clock::Clock;
@@ -115,7 +115,7 @@ pub struct CallFigures {
     /// How the time of outermost calls changed: those made while no box of the predicate was on the
     /// active chain. Garbage collections, stack shifts, loading, set-up and waiting are not in it,
     /// and have none themselves.
-    pub growth: Growth,
+    pub growth: CallGrowth,
 }
 
 impl CallFigures {

@@ -9,7 +9,7 @@ use crate::trace::{Callable, PredicateIndex, SiteIndex};
 
 /// What is kept with a physical box.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct FollowedFrame {
     /// The goal that called it.
     site: Option<SiteIndex>,
     /// The clause of that fails on purpose after it.
@@ -25,13 +25,13 @@ pub(crate) struct Frame {
     /// Its last exit left a choicepoint of its own.
     has_own: bool,
     /// The predicates of its logical boxes: the first, and more that it departed into.
-    first: OnChain,
-    more: Vec<OnChain>,
+    first: PredicateOnChain,
+    more: Vec<PredicateOnChain>,
 }
 
 /// A predicate that a box runs, while that is on the active chain.
 #[derive(Debug, Clone, Copy)]
-struct OnChain {
+struct PredicateOnChain {
     predicate: PredicateIndex,
     /// What [`Follower::inner`] was for the next box of it outside of this one.
     outside: Option<u64>,
@@ -60,7 +60,7 @@ pub(crate) struct Follower<'s> {
     rejections: BTreeMap<(SiteIndex, SiteIndex), u64>,
     tests: BTreeMap<(SiteIndex, Option<SiteIndex>), u64>,
     /// By what a call names: predicates, the unknown one included, then sites.
-    rows: Vec<Row>,
+    rows: Vec<CalledCounts>,
     unknown: PredicateIndex,
     /// By predicate: how often the innermost box of it on the active chain has led to a call of
     /// it; `None` if there is no such box.
@@ -75,8 +75,8 @@ pub(crate) struct FollowerAtRest {
     last: Last,
     rejections: BTreeMap<(SiteIndex, SiteIndex), u64>,
     tests: BTreeMap<(SiteIndex, Option<SiteIndex>), u64>,
-    predicates: Vec<Row>,
-    sites: Vec<Row>,
+    predicates: Vec<CalledCounts>,
+    sites: Vec<CalledCounts>,
     inner: Vec<Option<u64>>,
     recursions: Vec<Recursion>,
 }
@@ -116,7 +116,7 @@ impl FollowerAtRest {
     }
 }
 
-impl Frame {
+impl FollowedFrame {
     /// What calls name has other numbers since more was declared.
     pub(crate) fn renumber(&mut self, callable: impl Fn(Callable) -> Callable) {
         self.last = callable(self.last);
@@ -125,7 +125,7 @@ impl Frame {
 
 /// What is counted of what a call names.
 #[derive(Debug, Clone, Copy, Default)]
-struct Row {
+struct CalledCounts {
     span: Option<Span>,
     own: OwnChoicepoints,
 }
@@ -143,7 +143,7 @@ impl<'s> Follower<'s> {
             last: Last::Went(None),
             rejections: BTreeMap::new(),
             tests: BTreeMap::new(),
-            rows: vec![Row::default(); unknown as usize + 1 + callers.len()],
+            rows: vec![CalledCounts::default(); unknown as usize + 1 + callers.len()],
             unknown,
             inner: vec![None; unknown as usize + 1],
             recursions: vec![Recursion::default(); unknown as usize + 1],
@@ -192,7 +192,7 @@ impl<'s> Follower<'s> {
             .map_or(open.predicate, |site| self.unknown + 1 + site)
     }
 
-    fn count(&mut self, at: &At, row: Callable, count: impl Fn(&mut Row)) {
+    fn count(&mut self, at: &At, row: Callable, count: impl Fn(&mut CalledCounts)) {
         if let Some(row) = self.rows.get_mut(row as usize).filter(|_| at.is_inside) {
             count(row);
         }
@@ -227,16 +227,16 @@ impl<'s> Follower<'s> {
     }
 
     /// A box of a predicate comes onto the active chain: the innermost one of it.
-    fn comes(&mut self, predicate: PredicateIndex) -> OnChain {
+    fn comes(&mut self, predicate: PredicateIndex) -> PredicateOnChain {
         let inner = self.inner.get_mut(predicate as usize);
-        OnChain {
+        PredicateOnChain {
             predicate,
             outside: inner.and_then(|inner| inner.replace(0)),
         }
     }
 
     /// A physical box leaves the active chain.
-    fn goes(&mut self, frame: &Frame) {
+    fn goes(&mut self, frame: &FollowedFrame) {
         for of in frame.more.iter().rev().chain([&frame.first]) {
             if let Some(inner) = self.inner.get_mut(of.predicate as usize) {
                 *inner = of.outside;
@@ -244,7 +244,7 @@ impl<'s> Follower<'s> {
         }
     }
 
-    fn is_gone(&mut self, at: &At, frame: &Frame) {
+    fn is_gone(&mut self, at: &At, frame: &FollowedFrame) {
         if frame.has_own {
             self.count(at, frame.last, |row| row.own.unused += 1);
         }
@@ -256,13 +256,13 @@ impl<'s> Follower<'s> {
 }
 
 impl Observer for Follower<'_> {
-    type Kept = Frame;
+    type Kept = FollowedFrame;
 
     fn begins(&mut self, _: u32) {
         self.last = Last::Went(None);
     }
 
-    fn called(&mut self, at: &At, open: &OpenBox, _: Option<&Frame>) -> Frame {
+    fn called(&mut self, at: &At, open: &OpenBox, _: Option<&FollowedFrame>) -> FollowedFrame {
         let is_between = self.is_between(open.predicate);
         if !is_between {
             self.last = Last::Went(None);
@@ -270,7 +270,7 @@ impl Observer for Follower<'_> {
         let last = self.callable(at, open);
         self.calls(at, last);
         self.recurs(at, open.predicate);
-        Frame {
+        FollowedFrame {
             site: at.site,
             drives: self.scope.fails_after(last),
             last,
@@ -284,7 +284,7 @@ impl Observer for Follower<'_> {
         }
     }
 
-    fn departed(&mut self, at: &At, open: &OpenBox, frame: &mut Frame) {
+    fn departed(&mut self, at: &At, open: &OpenBox, frame: &mut FollowedFrame) {
         self.last = Last::Went(None);
         frame.last = self.callable(at, open);
         frame.predicate = open.predicate;
@@ -302,7 +302,7 @@ impl Observer for Follower<'_> {
         }
     }
 
-    fn left(&mut self, at: &At, frame: &mut Frame, way_out: WayOut) {
+    fn left(&mut self, at: &At, frame: &mut FollowedFrame, way_out: WayOut) {
         self.goes(frame);
         if frame.is_between {
             return;
@@ -323,7 +323,7 @@ impl Observer for Follower<'_> {
         }
     }
 
-    fn re_entered(&mut self, at: &At, frame: &mut Frame, around: Option<&Frame>) {
+    fn re_entered(&mut self, at: &At, frame: &mut FollowedFrame, around: Option<&FollowedFrame>) {
         frame.has_own = false;
         frame.first = self.comes(frame.first.predicate);
         for of in &mut frame.more {
@@ -342,18 +342,18 @@ impl Observer for Follower<'_> {
         }
     }
 
-    fn cut(&mut self, at: &At, frame: Frame) {
+    fn cut(&mut self, at: &At, frame: FollowedFrame) {
         if !matches!(self.last, Last::Went(_)) {
             self.last = Last::Went(None);
         }
         self.is_gone(at, &frame);
     }
 
-    fn lost(&mut self, at: &At, frame: Frame) {
+    fn lost(&mut self, at: &At, frame: FollowedFrame) {
         self.is_gone(at, &frame);
     }
 
-    fn noted(&mut self, _: &At, note: Note, _: Option<(&OpenBox, &mut Frame)>) {
+    fn noted(&mut self, _: &At, note: Note, _: Option<(&OpenBox, &mut FollowedFrame)>) {
         if matches!(note, Note::Clause(_)) {
             self.last = Last::Went(None);
         }

@@ -6,7 +6,7 @@
 
 use bincode::{Decode, Encode};
 
-/// Most pieces of a [`Growth`].
+/// Most pieces of a [`CallGrowth`].
 pub(crate) const MOST_PIECES: usize = 64;
 
 /// There is no verdict on fewer calls.
@@ -42,15 +42,15 @@ const LINEAR: std::ops::Range<f64> = 0.6..1.6;
 /// Sums of times of calls by pieces of their ordinals. All pieces have the same length, the
 /// smallest power of two with which there are no more than 64.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub struct Growth {
+pub struct CallGrowth {
     /// Binary logarithm of the length of a piece.
     shift: u32,
-    pieces: Vec<Piece>,
+    pieces: Vec<GrowthPiece>,
 }
 
 /// Calls with consecutive ordinals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
-struct Piece {
+struct GrowthPiece {
     calls: u64,
     ticks: u64,
     /// Of the slowest call.
@@ -59,7 +59,7 @@ struct Piece {
 
 /// An eighth of the ordinals, without the leading ones.
 #[derive(Debug, Clone, Copy)]
-struct Stretch {
+struct OrdinalStretch {
     /// Of a call: the median over pieces of the mean without the slowest call.
     ticks: f64,
     calls: u64,
@@ -120,7 +120,7 @@ pub struct Trend {
     pub grown_ticks: u64,
 }
 
-impl Piece {
+impl GrowthPiece {
     fn merge(&mut self, other: &Self) {
         self.calls += other.calls;
         self.ticks = self.ticks.saturating_add(other.ticks);
@@ -137,14 +137,14 @@ impl Piece {
     }
 }
 
-impl Growth {
+impl CallGrowth {
     /// Adds the call with this ordinal, from 0.
     pub(crate) fn add(&mut self, ordinal: u64, ticks: u64) {
         while ordinal >> self.shift >= MOST_PIECES as u64 {
             self.fold();
         }
         let at = (ordinal >> self.shift) as usize;
-        let one = Piece {
+        let one = GrowthPiece {
             calls: 1,
             ticks,
             max: ticks,
@@ -163,9 +163,9 @@ impl Growth {
         }
     }
 
-    fn merge_at(&mut self, at: usize, piece: &Piece) {
+    fn merge_at(&mut self, at: usize, piece: &GrowthPiece) {
         if at >= self.pieces.len() {
-            self.pieces.resize(at + 1, Piece::default());
+            self.pieces.resize(at + 1, GrowthPiece::default());
         }
         self.pieces[at].merge(piece);
     }
@@ -174,7 +174,7 @@ impl Growth {
     fn fold(&mut self) {
         self.shift += 1;
         let pairs = self.pieces.chunks(2).map(|pair| {
-            let mut sum = Piece::default();
+            let mut sum = GrowthPiece::default();
             pair.iter().for_each(|piece| sum.merge(piece));
             sum
         });
@@ -199,7 +199,7 @@ impl Growth {
     }
 
     /// The stretches of ordinals; `None` if too many calls are missing.
-    fn stretches(&self) -> Option<[Stretch; STRETCHES]> {
+    fn stretches(&self) -> Option<[OrdinalStretch; STRETCHES]> {
         let leading = self.pieces.len().div_ceil(LEADING);
         let pieces = self.pieces.iter().skip(leading);
         let times = pieces.filter_map(|piece| Some((piece.typical()?, piece.calls)));
@@ -210,7 +210,7 @@ impl Growth {
         let place = |at: usize| at * times.len() / STRETCHES;
         Some(std::array::from_fn(|at| {
             let part = &times[place(at)..place(at + 1)];
-            Stretch {
+            OrdinalStretch {
                 ticks: median(part.iter().map(|&(ticks, _)| ticks)),
                 calls: part.iter().map(|&(_, calls)| calls).sum(),
             }
@@ -219,7 +219,7 @@ impl Growth {
 }
 
 /// Ticks beyond those that all calls would have taken at the pace of the first stretch.
-fn grown(stretches: &[Stretch; STRETCHES]) -> u64 {
+fn grown(stretches: &[OrdinalStretch; STRETCHES]) -> u64 {
     let first = stretches[0].ticks;
     let more = stretches
         .iter()
@@ -277,8 +277,8 @@ mod tests {
     use super::*;
 
     /// Of calls whose times are these, in their order.
-    fn growth(times: impl IntoIterator<Item = u64>) -> Growth {
-        let mut growth = Growth::default();
+    fn growth(times: impl IntoIterator<Item = u64>) -> CallGrowth {
+        let mut growth = CallGrowth::default();
         for (ordinal, ticks) in (0..).zip(times) {
             growth.add(ordinal, ticks);
         }
@@ -385,7 +385,7 @@ mod tests {
     fn few_calls_have_no_verdict() {
         let few = growth((0..LEAST_CALLS - 1).map(|at| at * 1000)).trend();
         assert_eq!((few.verdict, few.ends), (Verdict::Unknown, None));
-        assert_eq!(Growth::default().trend().calls, 0);
+        assert_eq!(CallGrowth::default().trend().calls, 0);
         // Most calls did not end.
         let mut holes = growth([5; 60]);
         holes.add(1 << 40, 9);
@@ -429,14 +429,14 @@ mod tests {
             }
         }
         assert_eq!(growth((0..500).map(|_| 1000)).trend().grown_ticks, 0);
-        assert_eq!(Growth::default().trend().grown_ticks, 0);
+        assert_eq!(CallGrowth::default().trend().grown_ticks, 0);
     }
 
     #[test]
     fn order_and_parts_do_not_matter() {
         let times: Vec<u64> = (0..1000).map(noise).collect();
         let all = growth(times.iter().copied());
-        let mut backwards = Growth::default();
+        let mut backwards = CallGrowth::default();
         for (ordinal, &ticks) in (0..1000_usize).zip(&times).rev() {
             backwards.add(ordinal as u64, ticks);
         }

@@ -5,11 +5,11 @@
 //! the open boxes, and of a row for each predicate and goal.
 
 pub mod behaviour;
-mod books;
 pub mod complete;
 pub mod figures;
 mod follower;
 pub mod growth;
+mod ledger;
 pub(crate) mod pass;
 pub(crate) mod so_far;
 mod usual;
@@ -20,17 +20,17 @@ use std::sync::{Arc, OnceLock};
 use bincode::{Decode, Encode};
 
 use crate::figures::Caller;
-use crate::machine::pass::{Watch, over_streams};
+use crate::machine::pass::{PassWatch, over_streams};
 use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, SiteIndex, Trace};
 use behaviour::Behaviour;
-pub(crate) use books::Books;
 use complete::CompleteTables;
 use figures::{Bins, CallFigures};
 use follower::Follower;
+pub(crate) use ledger::CallLedger;
 use pass::Timer;
-pub use usual::{AgainstUsual, Beside, Did, Doing};
+pub use usual::{AgainstUsual, Did, Doing, PredicateInBoth};
 
 /// A goal that made calls, as the table `sites` has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
@@ -66,7 +66,7 @@ impl Calls {
     #[must_use]
     pub fn watched(trace: &Trace, scope: &Scope, progress: &Progress) -> Option<Self> {
         let timing = Timing::of(trace);
-        let watch = Watch {
+        let watch = PassWatch {
             progress: Some(progress.counter()),
             cancel: Some(progress.stop_flag()),
         };
@@ -195,7 +195,7 @@ fn is_site(trace: &Trace, site: SiteIndex) -> bool {
 }
 
 /// What finds all of it in one pass.
-pub(crate) type Observed<'s> = (Timer<'s>, (Follower<'s>, complete::Counter<'s>));
+pub(crate) type Observed<'s> = (Timer<'s>, (Follower<'s>, complete::TableCounter<'s>));
 
 /// What times of calls are booked by, of a trace.
 #[derive(Debug)]
@@ -217,9 +217,12 @@ impl Timing {
 
     /// One for some streams.
     pub(crate) fn observer<'s>(&'s self, scope: &'s Scope) -> Observed<'s> {
-        let books = Books::new(scope, &self.bins, &self.callers, self.unknown);
+        let ledger = CallLedger::new(scope, &self.bins, &self.callers, self.unknown);
         let follower = Follower::new(scope, &self.callers, self.unknown);
-        (Timer::new(books), (follower, complete::Counter::new(scope)))
+        (
+            Timer::new(ledger),
+            (follower, complete::TableCounter::new(scope)),
+        )
     }
 }
 

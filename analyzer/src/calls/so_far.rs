@@ -9,31 +9,31 @@ use rustc_hash::FxHashMap;
 
 use super::complete::ByPredicate;
 use super::figures::SlowCall;
-use super::follower::{FollowerAtRest, Frame as Followed};
-use super::pass::{Frame as Timed, TimerAtRest};
+use super::follower::{FollowedFrame as Followed, FollowerAtRest};
+use super::pass::{PassFrame as Timed, TimerAtRest};
 use super::{Calls, Observed, Timing};
 use crate::machine::pass::PassAtRest;
 use crate::scope::Scope;
 use crate::trace::{Callable, PredicateIndex, StreamInfo, Trace};
 
 /// What is kept with a box: for the times, for what goals did, and for tables.
-type Kept = (Timed, (Followed, ()));
+type KeptForCalls = (Timed, (Followed, ()));
 
 /// The calls of streams that have not ended, and of those that have.
 #[derive(Debug, Default)]
 pub(crate) struct CallsSoFar {
-    open: FxHashMap<u32, OpenStream>,
+    open: FxHashMap<u32, StreamCalls>,
     ended: Calls,
 }
 
 /// A stream between two foldings.
 #[derive(Debug)]
-struct OpenStream {
+struct StreamCalls {
     /// The predicate that stands for none, which numbers of goals follow on.
     unknown: PredicateIndex,
     /// How many sites there were.
     sites: u32,
-    pass: PassAtRest<Kept>,
+    pass: PassAtRest<KeptForCalls>,
     timer: TimerAtRest,
     follower: FollowerAtRest,
     tables: ByPredicate,
@@ -53,10 +53,10 @@ impl CallsSoFar {
         for (at, blocks) in parts {
             let stream = &trace.streams()[*at];
             let of = self.open.remove(&stream.id);
-            let of = of.unwrap_or_else(|| OpenStream::new(trace, stream));
+            let of = of.unwrap_or_else(|| StreamCalls::new(trace, stream));
             let (pass, mut observed) = of.wake(&scope, &timing);
             let pass = pass.go_on(trace, stream, blocks.clone(), &scope, &mut observed);
-            let rest = OpenStream::rest(pass, observed, &timing);
+            let rest = StreamCalls::rest(pass, observed, &timing);
             self.open.insert(stream.id, rest);
         }
         for at in ended {
@@ -101,7 +101,7 @@ impl CallsSoFar {
     }
 }
 
-impl OpenStream {
+impl StreamCalls {
     fn new(trace: &Trace, stream: &StreamInfo) -> Self {
         let unknown = trace.unknown_predicate();
         Self {
@@ -115,7 +115,7 @@ impl OpenStream {
     }
 
     fn rest(
-        pass: PassAtRest<Kept>,
+        pass: PassAtRest<KeptForCalls>,
         (timer, (follower, counter)): Observed<'_>,
         timing: &Timing,
     ) -> Self {
@@ -134,7 +134,7 @@ impl OpenStream {
         mut self,
         scope: &'s Scope,
         timing: &'s Timing,
-    ) -> (PassAtRest<Kept>, Observed<'s>) {
+    ) -> (PassAtRest<KeptForCalls>, Observed<'s>) {
         let (unknown, sites) = (self.unknown, self.sites);
         let more = timing.unknown - unknown;
         let more_sites = timing.callers.len() as u32 - sites;

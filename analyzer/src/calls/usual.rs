@@ -51,7 +51,7 @@ pub struct Did {
 
 /// What a predicate did in the two calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beside {
+pub struct PredicateInBoth {
     /// Which.
     pub predicate: PredicateIndex,
     /// In this call.
@@ -72,7 +72,7 @@ impl AgainstUsual {
         number: u64,
         goes_on: &dyn Fn() -> bool,
     ) -> Option<Self> {
-        let search = Search {
+        let search = UsualSearch {
             trace,
             trail,
             goes_on,
@@ -92,7 +92,7 @@ impl AgainstUsual {
 
     /// Both side by side, where they differ: those first whose own time differs most.
     #[must_use]
-    pub fn differences(&self) -> Vec<Beside> {
+    pub fn differences(&self) -> Vec<PredicateInBoth> {
         let [this, usual] = [&self.this, &self.usual].map(|doing| &doing.by_predicate);
         let mut predicates: Vec<PredicateIndex> =
             this.keys().chain(usual.keys()).copied().collect();
@@ -101,12 +101,12 @@ impl AgainstUsual {
         let did = |doing: &BTreeMap<PredicateIndex, Did>, predicate| {
             doing.get(&predicate).copied().unwrap_or_default()
         };
-        let rows = predicates.into_iter().map(|predicate| Beside {
+        let rows = predicates.into_iter().map(|predicate| PredicateInBoth {
             predicate,
             this: did(this, predicate),
             usual: did(usual, predicate),
         });
-        let mut rows: Vec<Beside> = rows.filter(|row| row.this != row.usual).collect();
+        let mut rows: Vec<PredicateInBoth> = rows.filter(|row| row.this != row.usual).collect();
         rows.sort_by_key(|row| Reverse(row.this.ticks.abs_diff(row.usual.ticks)));
         rows
     }
@@ -114,22 +114,22 @@ impl AgainstUsual {
 
 /// Calls by their time.
 #[derive(Debug, Default)]
-struct Calls {
-    kept: Vec<Call>,
+struct CallsByTime {
+    kept: Vec<TimedCall>,
     seen: u64,
     /// One of so many is kept.
     every: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Call {
+struct TimedCall {
     ticks: u64,
     stream: usize,
     number: u64,
 }
 
-impl Calls {
-    fn add(&mut self, call: Call) {
+impl CallsByTime {
+    fn add(&mut self, call: TimedCall) {
         self.every = self.every.max(1);
         if self.seen.is_multiple_of(self.every) {
             self.kept.push(call);
@@ -148,13 +148,13 @@ impl Calls {
 
 /// A clock that stands still while recording is paused.
 #[derive(Debug, Default)]
-struct Clock {
+struct UnpausedClock {
     last: Option<u64>,
     paused: bool,
     ticks: u64,
 }
 
-impl Clock {
+impl UnpausedClock {
     /// How long it is since the event before.
     fn step(&mut self, step: &Step) -> u64 {
         let since = match self.last.replace(step.tick) {
@@ -169,26 +169,26 @@ impl Clock {
     }
 }
 
-struct Search<'t, 'g> {
+struct UsualSearch<'t, 'g> {
     trace: &'t Trace,
     trail: Option<&'t Trail>,
     goes_on: &'g dyn Fn() -> bool,
 }
 
-impl Search<'_, '_> {
+impl UsualSearch<'_, '_> {
     fn is_over(&self, read: &mut u64) -> bool {
         *read += 1;
         read.is_multiple_of(STRIDE) && !(self.goes_on)()
     }
 
     /// The calls of a predicate whose time is known: of last calls in one box the first.
-    fn calls_of(&self, predicate: PredicateIndex) -> Option<Calls> {
-        let mut calls = Calls::default();
+    fn calls_of(&self, predicate: PredicateIndex) -> Option<CallsByTime> {
+        let mut calls = CallsByTime::default();
         let mut read = 0;
         for (stream, info) in self.trace.streams().iter().enumerate() {
             // How many boxes are around it, the number of its event, when.
             let mut open: Vec<(u64, u64, u64)> = Vec::new();
-            let mut clock = Clock::default();
+            let mut clock = UnpausedClock::default();
             for step in Walk::from(self.trace, None, info, 0) {
                 if self.is_over(&mut read) {
                     return None;
@@ -212,7 +212,7 @@ impl Search<'_, '_> {
                             open.pop();
                             if around == depth {
                                 let ticks = clock.ticks - began;
-                                calls.add(Call {
+                                calls.add(TimedCall {
                                     ticks,
                                     stream,
                                     number,
@@ -236,7 +236,7 @@ impl Search<'_, '_> {
             (Class::Enter(_) | Class::Depart(_), Some((of, depth))) => (of.predicate, depth),
             _ => return None,
         };
-        let mut clock = Clock::default();
+        let mut clock = UnpausedClock::default();
         clock.step(&first);
         let mut doing = Doing::default();
         let (mut active, mut read) = (predicate, 0);
@@ -293,9 +293,9 @@ mod tests {
 
     #[test]
     fn of_very_many_calls_some_are_kept_evenly() {
-        let mut calls = Calls::default();
+        let mut calls = CallsByTime::default();
         for number in 0..1000 {
-            calls.add(Call {
+            calls.add(TimedCall {
                 ticks: number,
                 stream: 0,
                 number,

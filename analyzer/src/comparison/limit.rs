@@ -6,7 +6,7 @@
 //! test is no change for the worse. A figure breaks a limit only if no two recordings of the sides
 //! contradict. No limit is for the engine's own work.
 
-use super::{Change, Comparison, Figure, Measured};
+use super::{Comparison, Figure, Measured, RowChange};
 use crate::scope::duration::{decimal, parse_ns};
 
 /// The name of the sum of all predicates among what breaks a limit.
@@ -144,7 +144,7 @@ impl Limit {
 
     fn broken_by<K>(
         &self,
-        changes: &[Change<K>],
+        changes: &[RowChange<K>],
         figure: Figure,
         name: impl Fn(&K) -> String,
     ) -> Vec<Broken> {
@@ -161,7 +161,7 @@ impl Limit {
         .collect()
     }
 
-    fn concerns<K>(&self, change: &Change<K>) -> bool {
+    fn concerns<K>(&self, change: &RowChange<K>) -> bool {
         let is_of_one_side = matches!(
             (self.compared, self.by),
             (Compared::Predicates, By::Number(_))

@@ -6,7 +6,7 @@
 //! every run; how often the engine works for itself ([`PredicateInfo::is_engine_work`]) is chance,
 //! so only times of such rows are compared.
 //!
-//! Rows are in the order of what each predicate does differently itself ([`Change::own`]): a
+//! Rows are in the order of what each predicate does differently itself ([`RowChange::own`]): a
 //! predicate that is called more often because its caller changed comes after its caller. Tests
 //! call each other seldom: the one that got worse most comes first.
 
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::trace::PredicateInfo;
 
 pub use limit::{Broken, Compared, Limit};
-pub use recorded::{Goal, Recorded, Test};
+pub use recorded::{ComparedGoal, Recorded, Test};
 
 /// What is compared of a predicate, goal or test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Figure {
 }
 
 /// All figures of a row of one recording, by [`Figure`].
-type Values = [u64; Figure::ALL.len()];
+type RecordingFigures = [u64; Figure::ALL.len()];
 
 /// A figure of one side: the median of its recordings, the least and the most. Of an even number
 /// the lower one of the two in the middle.
@@ -118,17 +118,17 @@ impl Measured {
 }
 
 /// All figures of a row of one side, by [`Figure`].
-pub type Figures = [Measured; Figure::ALL.len()];
+pub type SideFigures = [Measured; Figure::ALL.len()];
 
 /// A predicate, goal or test on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change<K> {
+pub struct RowChange<K> {
     /// What it is.
     pub key: K,
     /// Its figures before; `None` if it was not called.
-    pub before: Option<Figures>,
+    pub before: Option<SideFigures>,
     /// Its figures after; `None` if it was not called.
-    pub after: Option<Figures>,
+    pub after: Option<SideFigures>,
     /// What the predicate does differently itself: for each callee, how many more or fewer calls it
     /// makes per entry (a call or redo of it); in the same way, choicepoints of its own that it
     /// leaves; all of it times its entries, the mean of both sides. Of a predicate that is only on
@@ -138,7 +138,7 @@ pub struct Change<K> {
     pub is_engine_work: bool,
 }
 
-impl<K> Change<K> {
+impl<K> RowChange<K> {
     /// A figure before and after, 0 where it was not called.
     #[must_use]
     pub fn get(&self, figure: Figure) -> [Measured; 2] {
@@ -224,14 +224,14 @@ pub struct Comparison {
     /// recordings.
     pub time: Figure,
     /// Predicates, the most changed first.
-    pub predicates: Vec<Change<String>>,
+    pub predicates: Vec<RowChange<String>>,
     /// Goals, the most changed first.
-    pub goals: Vec<Change<Goal>>,
+    pub goals: Vec<RowChange<ComparedGoal>>,
     /// Tests of plunit: the most worsened first, then the most improved, then those that are the
     /// same, new ones, and those that are gone.
-    pub tests: Vec<Change<Test>>,
+    pub tests: Vec<RowChange<Test>>,
     /// Sums over all predicates; without the engine's own work.
-    pub all: Change<()>,
+    pub all: RowChange<()>,
 }
 
 impl Comparison {
@@ -271,7 +271,7 @@ impl Comparison {
         predicates.sort_by_cached_key(|change| (change.rank(time), change.key.clone()));
         let mut goals = changes_of_moved(
             sides.map(|side| medians(side, |of| &of.goals)),
-            Goal::group,
+            ComparedGoal::group,
             |goal| engine_work.contains(&goal.callee),
         );
         goals.sort_by_cached_key(|change| (change.rank(Figure::Time), change.key.clone()));
@@ -282,7 +282,8 @@ impl Comparison {
         );
         tests.sort_by_cached_key(|change| (change.worst_first(time), change.key.clone()));
         let [before_all, after_all] = sides.map(|side| {
-            let values: Vec<&Values> = side.iter().map(|recorded| &recorded.all).collect();
+            let values: Vec<&RecordingFigures> =
+                side.iter().map(|recorded| &recorded.all).collect();
             Some(figures(&values))
         });
         Self {
@@ -291,7 +292,7 @@ impl Comparison {
             predicates,
             goals,
             tests,
-            all: Change {
+            all: RowChange {
                 key: (),
                 before: before_all,
                 after: after_all,
@@ -303,19 +304,19 @@ impl Comparison {
 }
 
 /// Of each figure the median and the spread.
-fn figures(recordings: &[&Values]) -> Figures {
+fn figures(recordings: &[&RecordingFigures]) -> SideFigures {
     std::array::from_fn(|at| Measured::of(recordings.iter().map(|values| values[at]).collect()))
 }
 
 /// The figures of a side. What is not in a recording has zeros there.
 fn medians<'r, K: Ord>(
     side: &'r [Recorded],
-    rows: impl Fn(&'r Recorded) -> &'r BTreeMap<K, Values>,
-) -> BTreeMap<&'r K, Figures> {
-    const NONE: &Values = &[0; Figure::ALL.len()];
+    rows: impl Fn(&'r Recorded) -> &'r BTreeMap<K, RecordingFigures>,
+) -> BTreeMap<&'r K, SideFigures> {
+    const NONE: &RecordingFigures = &[0; Figure::ALL.len()];
     let keys: BTreeSet<&K> = side.iter().flat_map(|of| rows(of).keys()).collect();
     let row = |key| {
-        let values: Vec<&Values> = side
+        let values: Vec<&RecordingFigures> = side
             .iter()
             .map(|of| rows(of).get(key).unwrap_or(NONE))
             .collect();
@@ -328,11 +329,11 @@ fn medians<'r, K: Ord>(
 /// moves: where a group has as many keys on both sides, they are the same, in their order, and have
 /// the places of after. So a goal that is written in between changes no other.
 fn changes_of_moved<'r, K: Ord + Clone, G: Ord>(
-    [before, after]: [BTreeMap<&'r K, Figures>; 2],
+    [before, after]: [BTreeMap<&'r K, SideFigures>; 2],
     group: impl Fn(&'r K) -> Option<G>,
     is_engine_work: impl Fn(&K) -> bool,
-) -> Vec<Change<K>> {
-    let grouped = |rows: &BTreeMap<&'r K, Figures>| {
+) -> Vec<RowChange<K>> {
+    let grouped = |rows: &BTreeMap<&'r K, SideFigures>| {
         let mut groups = BTreeMap::<G, Vec<&'r K>>::new();
         for &key in rows.keys() {
             if let Some(of) = group(key) {
@@ -356,13 +357,13 @@ fn changes_of_moved<'r, K: Ord + Clone, G: Ord>(
 
 /// A row for each key of one side or both.
 fn changes<K: Ord + Clone>(
-    [before, after]: [BTreeMap<&K, Figures>; 2],
+    [before, after]: [BTreeMap<&K, SideFigures>; 2],
     is_engine_work: impl Fn(&K) -> bool,
-) -> Vec<Change<K>> {
+) -> Vec<RowChange<K>> {
     let keys: BTreeSet<&K> = before.keys().chain(after.keys()).copied().collect();
     let row = |key: &K| {
         let is_engine_work = is_engine_work(key);
-        let side = |rows: &BTreeMap<&K, Figures>| {
+        let side = |rows: &BTreeMap<&K, SideFigures>| {
             let mut figures = *rows.get(key)?;
             if is_engine_work {
                 for &count in Figure::COUNTS {
@@ -371,7 +372,7 @@ fn changes<K: Ord + Clone>(
             }
             Some(figures)
         };
-        Change {
+        RowChange {
             key: key.clone(),
             before: side(&before),
             after: side(&after),
@@ -383,10 +384,10 @@ fn changes<K: Ord + Clone>(
 }
 
 /// Figures of a side by caller and callee.
-type Edges<'r> = BTreeMap<&'r (String, String), Figures>;
+type SideEdges<'r> = BTreeMap<&'r (String, String), SideFigures>;
 
-/// [`Change::own`] of each predicate. The predicates are in the order of their names.
-fn own_changes(predicates: &[Change<String>], edges: &[Edges; 2]) -> Vec<u64> {
+/// [`RowChange::own`] of each predicate. The predicates are in the order of their names.
+fn own_changes(predicates: &[RowChange<String>], edges: &[SideEdges; 2]) -> Vec<u64> {
     let place = |name: &String| predicates.binary_search_by(|change| change.key.cmp(name));
     let mut sums = vec![0.0; predicates.len()];
     // What the exits of callees left is not the caller's own.
@@ -394,7 +395,8 @@ fn own_changes(predicates: &[Change<String>], edges: &[Edges; 2]) -> Vec<u64> {
         .iter()
         .map(|change| change.get(Figure::Left).map(|left| left.median))
         .collect();
-    let pairs: BTreeSet<&(String, String)> = edges.iter().flat_map(Edges::keys).copied().collect();
+    let pairs: BTreeSet<&(String, String)> =
+        edges.iter().flat_map(SideEdges::keys).copied().collect();
     for pair @ (caller, callee) in pairs {
         let (Ok(caller), Ok(callee)) = (place(caller), place(callee)) else {
             continue;
@@ -428,7 +430,7 @@ fn own_changes(predicates: &[Change<String>], edges: &[Edges; 2]) -> Vec<u64> {
 
 /// How much more or less of something there is per entry of a predicate, times the mean of its
 /// entries.
-fn more_per_entry(change: &Change<String>, [before, after]: [u64; 2]) -> f64 {
+fn more_per_entry(change: &RowChange<String>, [before, after]: [u64; 2]) -> f64 {
     let [calls, redos] = [Figure::Calls, Figure::Redos].map(|figure| change.get(figure));
     let entries = |side: usize| calls[side].median.saturating_add(redos[side].median) as f64;
     let rate = |count: u64, entries: f64| match entries {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{Figure, Values};
+use super::{Figure, RecordingFigures};
 use crate::Analysis;
 use crate::figures::PortTotals;
 use crate::figures::counted::Counted;
@@ -13,7 +13,7 @@ use crate::trace::PredicateInfo;
 /// A goal of a clause and what it called, or the calls of a caller and a callee that do not say
 /// their goal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Goal {
+pub struct ComparedGoal {
     /// Indicator of the predicate whose clause has the goal, or of the caller.
     pub caller: String,
     /// Number of the clause in its predicate, and of the goal in the clause, both from 1.
@@ -22,7 +22,7 @@ pub struct Goal {
     pub callee: String,
 }
 
-impl Goal {
+impl ComparedGoal {
     /// The clause and the callee: within them, the numbers of goals change by what is written in
     /// between.
     pub(super) fn group(&self) -> Option<(&str, u32, &str)> {
@@ -56,7 +56,7 @@ impl fmt::Display for Test {
 }
 
 /// The goal `G` of clause `C` of a predicate is its `#C.G`.
-impl fmt::Display for Goal {
+impl fmt::Display for ComparedGoal {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Self {
             caller,
@@ -75,14 +75,14 @@ impl fmt::Display for Goal {
 pub struct Recorded {
     /// Whether net times were measured.
     pub(super) net_is_measured: bool,
-    pub(super) predicates: BTreeMap<String, Values>,
+    pub(super) predicates: BTreeMap<String, RecordingFigures>,
     /// By caller and callee; without times. The caller of a goal in an argument, as of `findall/3`,
     /// is the predicate whose clause has it.
-    pub(super) edges: BTreeMap<(String, String), Values>,
-    pub(super) goals: BTreeMap<Goal, Values>,
-    pub(super) tests: BTreeMap<Test, Values>,
+    pub(super) edges: BTreeMap<(String, String), RecordingFigures>,
+    pub(super) goals: BTreeMap<ComparedGoal, RecordingFigures>,
+    pub(super) tests: BTreeMap<Test, RecordingFigures>,
     /// Sum over the predicates; without the engine's own work.
-    pub(super) all: Values,
+    pub(super) all: RecordingFigures,
     /// Names of the rows that are the engine's own work.
     pub(super) engine_work: BTreeSet<String>,
 }
@@ -98,7 +98,7 @@ impl Recorded {
         recorded.predicates(analysis);
         recorded.tests(analysis);
         for site in analysis.tables().site_list() {
-            let goal = Goal {
+            let goal = ComparedGoal {
                 caller: analysis.caller(site.caller).to_owned(),
                 place: site.info().map(|info| (info.clause, info.goal)),
                 callee: analysis.predicate(site.callee).to_owned(),
@@ -157,7 +157,7 @@ impl Recorded {
     }
 }
 
-fn values(ports: &PortTotals, time: u64, net: u64) -> Values {
+fn values(ports: &PortTotals, time: u64, net: u64) -> RecordingFigures {
     Figure::ALL.map(|figure| match figure {
         Figure::Calls => ports.calls,
         Figure::Exits => ports.exits(),
@@ -170,7 +170,7 @@ fn values(ports: &PortTotals, time: u64, net: u64) -> Values {
     })
 }
 
-fn add(sums: &mut Values, values: Values) {
+fn add(sums: &mut RecordingFigures, values: RecordingFigures) {
     for (sum, value) in sums.iter_mut().zip(values) {
         *sum = sum.saturating_add(value);
     }

@@ -7,7 +7,7 @@ use super::*;
 fn recorded(predicates: &[(&str, [u64; 4])], edges: &[(&str, &str, [u64; 2])]) -> Recorded {
     let mut recorded = Recorded::default();
     for &(name, [calls, redos, left, time]) in predicates {
-        let mut values = Values::default();
+        let mut values = RecordingFigures::default();
         for (figure, value) in [
             (Figure::Calls, calls),
             (Figure::Redos, redos),
@@ -22,7 +22,7 @@ fn recorded(predicates: &[(&str, [u64; 4])], edges: &[(&str, &str, [u64; 2])]) -
         }
     }
     for &(caller, callee, [calls, left]) in edges {
-        let mut values = Values::default();
+        let mut values = RecordingFigures::default();
         values[Figure::Calls as usize] = calls;
         values[Figure::Left as usize] = left;
         let pair = (caller.to_owned(), callee.to_owned());
@@ -36,7 +36,7 @@ fn names(comparison: &Comparison) -> Vec<&str> {
     changes.map(|change| change.key.as_str()).collect()
 }
 
-fn of<'c>(comparison: &'c Comparison, name: &str) -> &'c Change<String> {
+fn of<'c>(comparison: &'c Comparison, name: &str) -> &'c RowChange<String> {
     let mut changes = comparison.predicates.iter();
     changes.find(|change| change.key == name).unwrap()
 }
@@ -88,7 +88,7 @@ fn what_is_new_or_gone_is_on_one_side() {
     assert_eq!(names(&comparison), ["new/1", "old/1", "same/0"]);
     assert!(of(&comparison, "new/1").before.is_none());
     assert!(of(&comparison, "old/1").after.is_none());
-    let changed = comparison.predicates.iter().map(Change::counts_differ);
+    let changed = comparison.predicates.iter().map(RowChange::counts_differ);
     assert_eq!(changed.collect::<Vec<_>>(), [true, true, false]);
     let broken = |text| {
         let broken = Limit::parse(text).unwrap().broken(&comparison);
@@ -129,7 +129,7 @@ fn the_engine_s_own_work_has_times_only() {
         );
         run.engine_work
             .insert("system:garbage_collect/0".to_owned());
-        run.all = Values::default();
+        run.all = RecordingFigures::default();
         run
     };
     let comparison = Comparison::of(&[run(1, 5)], &[run(100, 900)]);
@@ -148,12 +148,12 @@ fn goals_are_found_again_in_their_clause() {
     let program = |goals: &[(u32, &str)]| {
         let mut recorded = Recorded::default();
         for &(number, callee) in goals {
-            let goal = Goal {
+            let goal = ComparedGoal {
                 caller: "p/0".to_owned(),
                 place: Some((1, number)),
                 callee: callee.to_owned(),
             };
-            let mut values = Values::default();
+            let mut values = RecordingFigures::default();
             values[Figure::Calls as usize] = 10 * u64::from(callee == "q/0") + 1;
             recorded.goals.insert(goal, values);
         }
@@ -189,7 +189,7 @@ fn goals_are_found_again_in_their_clause() {
 fn with_tests(tests: &[(&str, u32, [u64; 3])]) -> Recorded {
     let mut recorded = Recorded::default();
     for &(name, line, [calls, left, time]) in tests {
-        let mut values = Values::default();
+        let mut values = RecordingFigures::default();
         values[Figure::Calls as usize] = calls;
         values[Figure::Left as usize] = left;
         values[Figure::Time as usize] = time;
@@ -205,7 +205,7 @@ fn with_tests(tests: &[(&str, u32, [u64; 3])]) -> Recorded {
 
 /// The names and lines of tests, and whether they are on each side.
 fn shown(comparison: &Comparison) -> Vec<(&str, u32, [bool; 2])> {
-    let row = |change: &'_ Change<Test>| [change.before.is_some(), change.after.is_some()];
+    let row = |change: &'_ RowChange<Test>| [change.before.is_some(), change.after.is_some()];
     let tests = comparison.tests.iter();
     tests
         .map(|test| (test.key.name.as_str(), test.key.line.unwrap(), row(test)))
@@ -265,7 +265,7 @@ fn tests_of_the_same_name_are_told_apart() {
     let [before, after] = [&three, &moved].map(|tests| [with_tests(tests)]);
     let comparison = Comparison::of(&before, &after);
     assert_eq!(comparison.tests.len(), 3);
-    assert!(!comparison.tests.iter().any(Change::counts_differ));
+    assert!(!comparison.tests.iter().any(RowChange::counts_differ));
     let comparison = Comparison::of(&before, &[with_tests(&three[1..])]);
     let both = [true, true];
     assert_eq!(

@@ -158,18 +158,18 @@ pub type Find<'f, E> = dyn Fn(&str) -> Result<Box<[bool]>, E> + 'f;
 /// A condition, ready to be asked.
 #[derive(Debug, Clone)]
 pub struct Condition {
-    root: Node,
+    root: ConditionNode,
 }
 
 #[derive(Debug, Clone)]
-enum Node {
-    All(Vec<Node>),
-    Any(Vec<Node>),
-    Not(Box<Node>),
+enum ConditionNode {
+    All(Vec<ConditionNode>),
+    Any(Vec<ConditionNode>),
+    Not(Box<ConditionNode>),
     /// One of these columns has it.
     Word(Vec<usize>, Regex),
     Matches(usize, Regex),
-    Compare(usize, Comparison, Operand),
+    Compare(usize, ConditionOperator, Operand),
     /// In thousandths; both ends belong to it.
     Within(usize, i128, i128),
     /// What the column has is among these, by their ids.
@@ -177,7 +177,7 @@ enum Node {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
+enum ConditionOperator {
     Equal,
     NotEqual,
     Less,
@@ -265,7 +265,7 @@ impl Condition {
     }
 }
 
-impl Node {
+impl ConditionNode {
     fn is_only_of(&self, column: usize) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().all(|part| part.is_only_of(column)),
@@ -317,9 +317,12 @@ impl Node {
                     }
                 };
                 if let (Cell::Text(left), Operand::Text(right)) = (left, operand)
-                    && matches!(comparison, Comparison::Equal | Comparison::NotEqual)
+                    && matches!(
+                        comparison,
+                        ConditionOperator::Equal | ConditionOperator::NotEqual
+                    )
                 {
-                    let is_equal = *comparison == Comparison::Equal;
+                    let is_equal = *comparison == ConditionOperator::Equal;
                     return Some(names::means(right, left) == is_equal);
                 }
                 let order = match (left, right) {
@@ -341,10 +344,12 @@ impl Node {
                     .try_for_each(|part| part.resolve(column, find));
             }
             Self::Not(part) => return part.resolve(column, find),
-            Self::Compare(at, Comparison::Equal, Operand::Text(text)) if *at == column => {
+            Self::Compare(at, ConditionOperator::Equal, Operand::Text(text)) if *at == column => {
                 find(text)?
             }
-            Self::Compare(at, Comparison::NotEqual, Operand::Text(text)) if *at == column => {
+            Self::Compare(at, ConditionOperator::NotEqual, Operand::Text(text))
+                if *at == column =>
+            {
                 find(text)?.iter().map(|is| !is).collect()
             }
             _ => return Ok(()),
@@ -385,10 +390,10 @@ impl Node {
             Self::Within(at, least, most) if *at == column => (*least, *most),
             Self::Compare(at, comparison, Operand::Number(number)) if *at == column => {
                 match comparison {
-                    Comparison::Equal => (*number, *number),
-                    Comparison::Less | Comparison::AtMost => (i128::MIN, *number),
-                    Comparison::Greater | Comparison::AtLeast => (*number, i128::MAX),
-                    Comparison::NotEqual => ALL,
+                    ConditionOperator::Equal => (*number, *number),
+                    ConditionOperator::Less | ConditionOperator::AtMost => (i128::MIN, *number),
+                    ConditionOperator::Greater | ConditionOperator::AtLeast => (*number, i128::MAX),
+                    ConditionOperator::NotEqual => ALL,
                 }
             }
             _ => ALL,
@@ -418,7 +423,7 @@ fn matches(cell: Cell, regex: &Regex) -> bool {
     matches!(cell, Cell::Text(text) if regex.is_match(text))
 }
 
-impl Comparison {
+impl ConditionOperator {
     fn accepts(self, order: std::cmp::Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),

@@ -9,7 +9,9 @@ use winnow::prelude::*;
 use winnow::stream::Stateful;
 use winnow::token::{any, none_of, one_of, take_while};
 
-use super::{Comparison, Condition, ConditionError, Field, FieldKind, Node, Operand};
+use super::{
+    Condition, ConditionError, ConditionNode, ConditionOperator, Field, FieldKind, Operand,
+};
 
 /// Deeper nesting is refused: evaluation recurses.
 const MAX_DEPTH: usize = 64;
@@ -17,33 +19,33 @@ const MAX_DEPTH: usize = 64;
 /// Regular expressions that would take more memory than this are refused.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-type Input<'a> = Stateful<&'a str, Context<'a>>;
+type ParserInput<'a> = Stateful<&'a str, ParserContext<'a>>;
 
 #[derive(Debug, Clone, Copy)]
-struct Context<'a> {
+struct ParserContext<'a> {
     fields: &'a [Field<'a>],
     depth: usize,
 }
 
 /// Why a parser does not go on.
 #[derive(Debug)]
-enum Failure {
+enum ParseFailure {
     /// Something else may be there.
     Other,
     /// The text is no condition.
     Refused(ConditionError),
 }
 
-impl From<ConditionError> for Failure {
+impl From<ConditionError> for ParseFailure {
     fn from(error: ConditionError) -> Self {
         Self::Refused(error)
     }
 }
 
-impl<'a> ParserError<Input<'a>> for Failure {
+impl<'a> ParserError<ParserInput<'a>> for ParseFailure {
     type Inner = Self;
 
-    fn from_input(_: &Input<'a>) -> Self {
+    fn from_input(_: &ParserInput<'a>) -> Self {
         Self::Other
     }
 
@@ -56,25 +58,25 @@ impl<'a> ParserError<Input<'a>> for Failure {
     }
 }
 
-type Parsed<T> = Result<T, Failure>;
+type Parsed<T> = Result<T, ParseFailure>;
 
-pub(super) fn parse(text: &str, fields: &[Field]) -> Result<Node, ConditionError> {
+pub(super) fn parse(text: &str, fields: &[Field]) -> Result<ConditionNode, ConditionError> {
     let input = Stateful {
         input: text,
-        state: Context { fields, depth: 0 },
+        state: ParserContext { fields, depth: 0 },
     };
     let end = alt((preceded(blank, eof).void(), expected("`and` or `or`")));
     let parsed = terminated(any_of, end).parse(input);
     parsed.map_err(
-        |error: ParseError<Input, Failure>| match error.into_inner() {
-            Failure::Refused(error) => error,
-            Failure::Other => wanted("a condition", text),
+        |error: ParseError<ParserInput, ParseFailure>| match error.into_inner() {
+            ParseFailure::Refused(error) => error,
+            ParseFailure::Other => wanted("a condition", text),
         },
     )
 }
 
 /// Rows that have `text` in a column of text.
-pub(super) fn word(text: &str, fields: &[Field]) -> Result<Node, ConditionError> {
+pub(super) fn word(text: &str, fields: &[Field]) -> Result<ConditionNode, ConditionError> {
     search(
         &regex::escape(text),
         !text.chars().any(char::is_uppercase),
@@ -82,9 +84,16 @@ pub(super) fn word(text: &str, fields: &[Field]) -> Result<Node, ConditionError>
     )
 }
 
-fn search(pattern: &str, any_case: bool, fields: &[Field]) -> Result<Node, ConditionError> {
+fn search(
+    pattern: &str,
+    any_case: bool,
+    fields: &[Field],
+) -> Result<ConditionNode, ConditionError> {
     let columns = (0..fields.len()).filter(|&at| fields[at].kind == FieldKind::Text);
-    Ok(Node::Word(columns.collect(), regex(pattern, any_case)?))
+    Ok(ConditionNode::Word(
+        columns.collect(),
+        regex(pattern, any_case)?,
+    ))
 }
 
 fn regex(pattern: &str, any_case: bool) -> Result<Regex, ConditionError> {
@@ -108,20 +117,20 @@ fn wanted(expected: &'static str, rest: &str) -> ConditionError {
 }
 
 /// Refuses whatever there is.
-fn expected<'a, T>(expected: &'static str) -> impl Parser<Input<'a>, T, Failure> {
-    move |input: &mut Input<'a>| Err(wanted(expected, input).into())
+fn expected<'a, T>(expected: &'static str) -> impl Parser<ParserInput<'a>, T, ParseFailure> {
+    move |input: &mut ParserInput<'a>| Err(wanted(expected, input).into())
 }
 
-fn blank<'a>(input: &mut Input<'a>) -> Parsed<&'a str> {
+fn blank<'a>(input: &mut ParserInput<'a>) -> Parsed<&'a str> {
     take_while(0.., char::is_whitespace).parse_next(input)
 }
 
-fn sign<'a>(sign: &'static str) -> impl Parser<Input<'a>, &'a str, Failure> {
+fn sign<'a>(sign: &'static str) -> impl Parser<ParserInput<'a>, &'a str, ParseFailure> {
     preceded(blank, sign)
 }
 
 /// Text without quotes. `!` ends it only where an operator begins: it may be part of a name.
-fn bare<'a>(input: &mut Input<'a>) -> Parsed<&'a str> {
+fn bare<'a>(input: &mut ParserInput<'a>) -> Parsed<&'a str> {
     let ends = |c: char| c.is_whitespace() || "<>=~()\"".contains(c);
     let letter = preceded(
         not(alt((one_of(ends).void(), "!=".void(), "!~".void()))),
@@ -134,7 +143,7 @@ fn bare<'a>(input: &mut Input<'a>) -> Parsed<&'a str> {
 /// Text in quotes, so it is never a column or `and`. `\"` stands for a quote; `\` before anything
 /// else stays, because regular
 /// expressions are full of it.
-fn quoted(input: &mut Input) -> Parsed<String> {
+fn quoted(input: &mut ParserInput) -> Parsed<String> {
     let letter = alt(("\\\"".value('"'), none_of('"')));
     let text = repeat(0.., letter).fold(String::new, |text: String, c| {
         text + c.encode_utf8(&mut [0; 4])
@@ -143,35 +152,35 @@ fn quoted(input: &mut Input) -> Parsed<String> {
     preceded(sign("\""), terminated(text, end)).parse_next(input)
 }
 
-fn keyword<'a>(word: &'static str) -> impl Parser<Input<'a>, (), Failure> {
+fn keyword<'a>(word: &'static str) -> impl Parser<ParserInput<'a>, (), ParseFailure> {
     bare.verify(move |text: &str| text.eq_ignore_ascii_case(word))
         .void()
 }
 
-fn any_of(input: &mut Input) -> Parsed<Node> {
+fn any_of(input: &mut ParserInput) -> Parsed<ConditionNode> {
     let parts = separated(1.., all_of, keyword("or"));
     parts
-        .map(|parts| single(parts, Node::Any))
+        .map(|parts| single(parts, ConditionNode::Any))
         .parse_next(input)
 }
 
-fn all_of(input: &mut Input) -> Parsed<Node> {
+fn all_of(input: &mut ParserInput) -> Parsed<ConditionNode> {
     let end = alt((preceded(blank, eof).void(), sign(")").void(), keyword("or")));
     let goes_on = alt((keyword("and"), peek(not(end))));
-    let (first, others): (_, Vec<Node>) =
+    let (first, others): (_, Vec<ConditionNode>) =
         (factor, repeat(0.., preceded(goes_on, factor))).parse_next(input)?;
     let parts = [first].into_iter().chain(others).collect();
-    Ok(single(parts, Node::All))
+    Ok(single(parts, ConditionNode::All))
 }
 
-fn factor(input: &mut Input) -> Parsed<Node> {
+fn factor(input: &mut ParserInput) -> Parsed<ConditionNode> {
     if input.state.depth == MAX_DEPTH {
         return Err(ConditionError::TooDeep.into());
     }
     input.state.depth += 1;
     let closed = alt((sign(")"), expected("`)`")));
     let node = alt((
-        preceded(keyword("not"), factor).map(|node| Node::Not(Box::new(node))),
+        preceded(keyword("not"), factor).map(|node| ConditionNode::Not(Box::new(node))),
         preceded(sign("("), terminated(any_of, closed)),
         anywhere,
         of_column,
@@ -183,7 +192,7 @@ fn factor(input: &mut Input) -> Parsed<Node> {
 }
 
 /// `~ text`, or a text in quotes: looked for in all columns of text.
-fn anywhere(input: &mut Input) -> Parsed<Node> {
+fn anywhere(input: &mut ParserInput) -> Parsed<ConditionNode> {
     let fields = input.state.fields;
     Ok(match opt(sign("~")).parse_next(input)? {
         Some(_) => search(&pattern(input)?, true, fields)?,
@@ -192,7 +201,7 @@ fn anywhere(input: &mut Input) -> Parsed<Node> {
 }
 
 /// A word alone, or a comparison that begins with it.
-fn of_column(input: &mut Input) -> Parsed<Node> {
+fn of_column(input: &mut ParserInput) -> Parsed<ConditionNode> {
     not(alt((keyword("and"), keyword("or")))).parse_next(input)?;
     let name = bare(input)?;
     let fields = input.state.fields;
@@ -210,42 +219,46 @@ fn of_column(input: &mut Input) -> Parsed<Node> {
         if !matches!(fields[at].kind, FieldKind::Text | FieldKind::Label) {
             return Err(mismatch(&fields[at], "is no text").into());
         }
-        let node = Node::Matches(at, regex(&pattern(input)?, true)?);
+        let node = ConditionNode::Matches(at, regex(&pattern(input)?, true)?);
         return Ok(match sign {
             "~" => node,
-            _ => Node::Not(Box::new(node)),
+            _ => ConditionNode::Not(Box::new(node)),
         });
     }
     // A column of truth values is a condition itself.
     Ok(
         match found.filter(|&at| fields[at].kind == FieldKind::Bool) {
-            Some(at) => Node::Compare(at, Comparison::Equal, Operand::Bool(true)),
+            Some(at) => ConditionNode::Compare(at, ConditionOperator::Equal, Operand::Bool(true)),
             None => word(name, fields)?,
         },
     )
 }
 
-fn comparison(input: &mut Input) -> Parsed<Comparison> {
+fn comparison(input: &mut ParserInput) -> Parsed<ConditionOperator> {
     let sign = alt((
-        "<=".value(Comparison::AtMost),
-        "=<".value(Comparison::AtMost),
-        ">=".value(Comparison::AtLeast),
-        "!=".value(Comparison::NotEqual),
-        "==".value(Comparison::Equal),
-        "=".value(Comparison::Equal),
-        "<".value(Comparison::Less),
-        ">".value(Comparison::Greater),
+        "<=".value(ConditionOperator::AtMost),
+        "=<".value(ConditionOperator::AtMost),
+        ">=".value(ConditionOperator::AtLeast),
+        "!=".value(ConditionOperator::NotEqual),
+        "==".value(ConditionOperator::Equal),
+        "=".value(ConditionOperator::Equal),
+        "<".value(ConditionOperator::Less),
+        ">".value(ConditionOperator::Greater),
     ));
     preceded(blank, sign).parse_next(input)
 }
 
-fn pattern(input: &mut Input) -> Parsed<String> {
+fn pattern(input: &mut ParserInput) -> Parsed<String> {
     let bare = bare.map(str::to_owned);
     alt((bare, quoted, expected("a regular expression"))).parse_next(input)
 }
 
 /// What a column is compared with: a value, or of numbers a range of them.
-fn compared(input: &mut Input, at: usize, comparison: Comparison) -> Parsed<Node> {
+fn compared(
+    input: &mut ParserInput,
+    at: usize,
+    comparison: ConditionOperator,
+) -> Parsed<ConditionNode> {
     let field = input.state.fields[at];
     let before = *input;
     let is_number = matches!(field.kind, FieldKind::Count | FieldKind::Time { .. });
@@ -254,7 +267,7 @@ fn compared(input: &mut Input, at: usize, comparison: Comparison) -> Parsed<Node
         .and_then(|text| text.split_once(".."));
     let (Some((least, most)), true) = (ends, is_number) else {
         *input = before;
-        return Ok(Node::Compare(at, comparison, operand(input, at)?));
+        return Ok(ConditionNode::Compare(at, comparison, operand(input, at)?));
     };
     let most = with_unit(input, most, &field);
     let ends = (number(least, &field)?, number(&most, &field)?);
@@ -265,17 +278,17 @@ fn compared(input: &mut Input, at: usize, comparison: Comparison) -> Parsed<Node
         return Err(mismatch(&field, "is in no range that ends before it begins").into());
     }
     match comparison {
-        Comparison::Equal => Ok(Node::Within(at, least, most)),
+        ConditionOperator::Equal => Ok(ConditionNode::Within(at, least, most)),
         // A missing cell is in no range, and outside of none.
-        Comparison::NotEqual => Ok(Node::Any(vec![
-            Node::Compare(at, Comparison::Less, Operand::Number(least)),
-            Node::Compare(at, Comparison::Greater, Operand::Number(most)),
+        ConditionOperator::NotEqual => Ok(ConditionNode::Any(vec![
+            ConditionNode::Compare(at, ConditionOperator::Less, Operand::Number(least)),
+            ConditionNode::Compare(at, ConditionOperator::Greater, Operand::Number(most)),
         ])),
         _ => Err(mismatch(&field, "is compared with a range by = or !=").into()),
     }
 }
 
-fn operand(input: &mut Input, left: usize) -> Parsed<Operand> {
+fn operand(input: &mut ParserInput, left: usize) -> Parsed<Operand> {
     let before = *input;
     let fields = input.state.fields;
     let field = fields[left];
@@ -302,7 +315,10 @@ fn operand(input: &mut Input, left: usize) -> Parsed<Operand> {
     Ok(operand.ok_or_else(|| wanted(kind, &before))?)
 }
 
-fn single(mut parts: Vec<Node>, wrap: fn(Vec<Node>) -> Node) -> Node {
+fn single(
+    mut parts: Vec<ConditionNode>,
+    wrap: fn(Vec<ConditionNode>) -> ConditionNode,
+) -> ConditionNode {
     if parts.len() == 1 {
         parts.remove(0)
     } else {
@@ -364,7 +380,7 @@ fn number(text: &str, field: &Field) -> Result<Option<i128>, ConditionError> {
 }
 
 /// A number with the unit after it, if it has none and the next word is one: `5 ms`, `10 %`.
-fn with_unit(input: &mut Input, text: &str, field: &Field) -> String {
+fn with_unit(input: &mut ParserInput, text: &str, field: &Field) -> String {
     let before = *input;
     let is_unit = |word: &str| match field.kind {
         FieldKind::Count => matches!(word, "k" | "M" | "G"),

@@ -14,8 +14,8 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use portmortem_tracer::format::{
-    BlockClose, BlockKind, BlockStart, FILE_HEADER_BYTES, Index, IndexEntry, MAX_EVENT_BYTES, Part,
-    Record, WireError, crc32, cut_file_header, encode_record, encode_skip, read_record,
+    BlockClose, BlockIndex, BlockKind, BlockStart, FILE_HEADER_BYTES, IndexEntry, MAX_EVENT_BYTES,
+    Part, Record, WireError, crc32, cut_file_header, encode_record, encode_skip, read_record,
 };
 use portmortem_tracer::index_and_footer;
 
@@ -24,7 +24,7 @@ use crate::machine::{Class, WayOut};
 use crate::trace::clock::{Clock, Pair};
 use crate::trace::events::{Events, TimedEvent};
 use crate::trace::{BoxKind, StreamInfo, Trace, kept};
-use prefix::{Beginning, Kept, Prefix};
+use prefix::{PartBeginning, Prefix, PrefixEvent};
 
 /// Why no part was cut out of a trace.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +67,7 @@ pub fn cut(
     out: &mut dyn Write,
     done: &AtomicU64,
 ) -> Result<(), CutError> {
-    let mut file = File::begin(trace, out)?;
+    let mut file = CutFile::begin(trace, out)?;
     let mut records = Vec::new();
     copy_records(trace, &mut records, &mut file)?;
     if !trace.damage().is_empty() {
@@ -107,7 +107,7 @@ pub fn cut(
 }
 
 /// All records that hold for the part, too.
-fn copy_records(trace: &Trace, records: &mut Vec<u8>, file: &mut File) -> Result<(), CutError> {
+fn copy_records(trace: &Trace, records: &mut Vec<u8>, file: &mut CutFile) -> Result<(), CutError> {
     trace.each_records(|payload| {
         let mut at = 0;
         while at < payload.len() {
@@ -138,28 +138,28 @@ struct Cutter<'c> {
 impl<'c> Cutter<'c> {
     /// When the stream ends in the part, and how many events it has then; `None` if it has not
     /// begun.
-    fn cut(&self, file: &mut File, done: &AtomicU64) -> Result<Option<(u64, u64)>, CutError> {
+    fn cut(&self, file: &mut CutFile, done: &AtomicU64) -> Result<Option<(u64, u64)>, CutError> {
         if self.is_folded && self.has_hole() {
             return Err(CutError::Folded);
         }
-        let mut reading = Reading::new(self.trace.events(self.stream), done);
+        let mut reading = CutReading::new(self.trace.events(self.stream), done);
         let mut prefix = Prefix::new(self.trace, self.kinds, self.stream.dialect());
         let mut next = reading.next();
         while let Some((timed, kept)) = next.filter(|(timed, _)| timed.tick < self.part.from) {
             prefix.step(&timed, kept);
             next = reading.next();
         }
-        let mut flight = Flight {
+        let mut flight = CutFlight {
             kinds: self.kinds,
             is_on: false,
             between: 0,
         };
         let is_in_part =
-            |next: Option<Read>| next.filter(|(timed, _)| timed.tick < self.part.until);
+            |next: Option<ReadEvent>| next.filter(|(timed, _)| timed.tick < self.part.until);
         let mut writer = StreamWriter::new(file, self.stream.id);
         match prefix.finish() {
             // Nothing is to be seen of it in the part.
-            Some(Beginning { is_idle: true, .. }) if is_in_part(next).is_none() => {
+            Some(PartBeginning { is_idle: true, .. }) if is_in_part(next).is_none() => {
                 return Ok(self.end(&reading, next).map(|tick| (tick, 0)));
             }
             Some(beginning) => {
@@ -168,7 +168,7 @@ impl<'c> Cutter<'c> {
                 }
             }
             None => {
-                reading = Reading::new(self.trace.events(self.stream), done);
+                reading = CutReading::new(self.trace.events(self.stream), done);
                 next = reading.next();
             }
         }
@@ -205,7 +205,7 @@ impl<'c> Cutter<'c> {
     }
 
     /// When it ends in the part; `next` is the first event after that.
-    fn end(&self, reading: &Reading, next: Option<Read>) -> Option<u64> {
+    fn end(&self, reading: &CutReading, next: Option<ReadEvent>) -> Option<u64> {
         if next.is_some() {
             return Some(self.part.until);
         }
@@ -216,14 +216,14 @@ impl<'c> Cutter<'c> {
 }
 
 /// Whether an exception is on its way.
-struct Flight<'k> {
+struct CutFlight<'k> {
     kinds: &'k [BoxKind],
     is_on: bool,
     /// Boxes of the engine's own work around, which change nothing about it.
     between: u64,
 }
 
-impl Flight<'_> {
+impl CutFlight<'_> {
     fn step(&mut self, timed: &TimedEvent) {
         match Class::of(timed.event) {
             Class::Enter(predicate) if BoxKind::of(self.kinds, predicate).is_between_ports() => {
@@ -238,10 +238,10 @@ impl Flight<'_> {
 }
 
 /// An event, and how it was recorded.
-type Read = (TimedEvent, Kept);
+type ReadEvent = (TimedEvent, PrefixEvent);
 
 /// The events of a stream.
-struct Reading<'r> {
+struct CutReading<'r> {
     events: Events<'r>,
     done: &'r AtomicU64,
     reported: u64,
@@ -249,7 +249,7 @@ struct Reading<'r> {
     last: Option<u64>,
 }
 
-impl<'r> Reading<'r> {
+impl<'r> CutReading<'r> {
     fn new(events: Events<'r>, done: &'r AtomicU64) -> Self {
         Self {
             events,
@@ -259,7 +259,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    fn next(&mut self) -> Option<Read> {
+    fn next(&mut self) -> Option<ReadEvent> {
         let block = self.events.block();
         let timed = self.events.next();
         let read = self.events.bytes_read();
@@ -275,7 +275,7 @@ impl<'r> Reading<'r> {
             Some(_) => self.events.number(),
             None => self.events.next_number(),
         };
-        let kept = Kept {
+        let kept = PrefixEvent {
             event: recorded.unwrap_or(timed.event),
             number,
             tick: timed.tick,
@@ -287,7 +287,7 @@ impl<'r> Reading<'r> {
 
 /// Writes the blocks of a stream.
 struct StreamWriter<'w, 'o> {
-    file: &'w mut File<'o>,
+    file: &'w mut CutFile<'o>,
     stream: u32,
     sequence: u64,
     payload: Vec<u8>,
@@ -304,7 +304,7 @@ struct StreamWriter<'w, 'o> {
 }
 
 impl<'w, 'o> StreamWriter<'w, 'o> {
-    fn new(file: &'w mut File<'o>, stream: u32) -> Self {
+    fn new(file: &'w mut CutFile<'o>, stream: u32) -> Self {
         let base = file.nearest(0);
         Self {
             file,
@@ -321,7 +321,7 @@ impl<'w, 'o> StreamWriter<'w, 'o> {
     }
 
     /// Writes an event, behind those that were left out before it.
-    fn put(&mut self, kept: Kept, is_inside: bool) -> Result<(), CutError> {
+    fn put(&mut self, kept: PrefixEvent, is_inside: bool) -> Result<(), CutError> {
         if kept.is_between_blocks {
             return self.lose(kept, is_inside);
         }
@@ -339,7 +339,7 @@ impl<'w, 'o> StreamWriter<'w, 'o> {
     }
 
     /// Events were lost: the next block says how many.
-    fn lose(&mut self, kept: Kept, is_inside: bool) -> Result<(), CutError> {
+    fn lose(&mut self, kept: PrefixEvent, is_inside: bool) -> Result<(), CutError> {
         let Class::Lose(lost) = Class::of(kept.event) else {
             return Ok(());
         };
@@ -408,7 +408,7 @@ impl<'w, 'o> StreamWriter<'w, 'o> {
 }
 
 /// The file that is written.
-struct File<'o> {
+struct CutFile<'o> {
     out: &'o mut dyn Write,
     at: u64,
     entries: Vec<IndexEntry>,
@@ -422,7 +422,7 @@ struct File<'o> {
     records: u64,
 }
 
-impl<'o> File<'o> {
+impl<'o> CutFile<'o> {
     fn begin(trace: &Trace, out: &'o mut dyn Write) -> io::Result<Self> {
         let mut header = trace.file_header();
         cut_file_header(&mut header);
@@ -504,11 +504,11 @@ impl<'o> File<'o> {
 
     fn finish(mut self) -> Result<(), CutError> {
         let blocks = std::mem::take(&mut self.entries);
-        let pair = portmortem_tracer::clock::Pair {
+        let pair = portmortem_tracer::clock::BothClocks {
             tick: self.first.tick,
             ns: self.first.ns,
         };
-        let end = index_and_footer(&Index { blocks }, self.at, pair, self.file_id);
+        let end = index_and_footer(&BlockIndex { blocks }, self.at, pair, self.file_id);
         self.out.write_all(&end)?;
         self.out.flush()?;
         Ok(())

@@ -16,15 +16,15 @@ use crate::trace::events::TimedEvent;
 use crate::trace::{BoxKind, PredicateIndex, Trace};
 
 /// Place of an event in the list.
-type NodeId = u32;
+type NodeIndex = u32;
 /// Place of a box.
-type BoxId = u32;
+type BoxIndex = u32;
 
 const NONE: u32 = u32::MAX;
 
 /// An event that a part begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(super) struct PrefixEvent {
     /// As it was recorded.
     pub(super) event: Event,
     /// Its number in the stream; of a loss between blocks, that of the event after it.
@@ -53,11 +53,11 @@ impl Pauses {
 }
 
 #[derive(Debug)]
-struct Node {
-    kept: Kept,
+struct PrefixNode {
+    kept: PrefixEvent,
     pauses: Pauses,
-    previous: NodeId,
-    next: NodeId,
+    previous: NodeIndex,
+    next: NodeIndex,
 }
 
 /// A box, and the events of it that are in the list.
@@ -66,22 +66,22 @@ struct Boxed {
     /// The number of its first event; no two boxes have the same.
     birth: u64,
     /// The box that called it, and the birth of that.
-    caller: Option<(BoxId, u64)>,
+    caller: Option<(BoxIndex, u64)>,
     /// What its innermost logical box runs.
     predicate: PredicateIndex,
     is_between: bool,
     /// Boxes that could be re-entered when it was called.
     base: usize,
     /// Its call, last calls, and the clauses of logical boxes that departed.
-    path: Vec<NodeId>,
+    path: Vec<NodeIndex>,
     /// The last clause of its innermost logical box, or what that does with what threads share.
-    clause: Option<NodeId>,
+    clause: Option<NodeIndex>,
     /// Exits, each with the redo that followed.
-    pairs: Vec<(NodeId, NodeId)>,
+    pairs: Vec<(NodeIndex, NodeIndex)>,
     /// The exit after which it has not been re-entered.
-    exit: Option<NodeId>,
+    exit: Option<NodeIndex>,
     /// The event by which it is gone.
-    end: Option<NodeId>,
+    end: Option<NodeIndex>,
     is_gone: bool,
     /// For so many reasons its events are kept although it is gone.
     holds: u8,
@@ -92,19 +92,19 @@ struct Boxed {
 pub(super) struct Prefix<'t> {
     trace: &'t Trace,
     kinds: &'t [BoxKind],
-    nodes: Vec<Node>,
-    free_nodes: Vec<NodeId>,
-    first: NodeId,
-    last: NodeId,
+    nodes: Vec<PrefixNode>,
+    free_nodes: Vec<NodeIndex>,
+    first: NodeIndex,
+    last: NodeIndex,
     boxes: Vec<Boxed>,
-    free_boxes: Vec<BoxId>,
-    active: Vec<BoxId>,
-    choices: Vec<BoxId>,
+    free_boxes: Vec<BoxIndex>,
+    active: Vec<BoxIndex>,
+    choices: Vec<BoxIndex>,
     /// Boxes that are gone, of the last port.
-    at_last_port: Vec<BoxId>,
+    at_last_port: Vec<BoxIndex>,
     last_port: u64,
-    failed: Option<BoxId>,
-    raised: Option<BoxId>,
+    failed: Option<BoxIndex>,
+    raised: Option<BoxIndex>,
     /// Number and tick of the pause that goes on.
     paused: Option<(u64, u64)>,
     /// Pauses since the last event of the list.
@@ -117,8 +117,8 @@ pub(super) struct Prefix<'t> {
 
 /// What a part begins with.
 #[derive(Debug)]
-pub(super) struct Beginning {
-    pub(super) events: Vec<Kept>,
+pub(super) struct PartBeginning {
+    pub(super) events: Vec<PrefixEvent>,
     /// Nothing is active, re-enterable, paused or lost there.
     pub(super) is_idle: bool,
 }
@@ -151,7 +151,7 @@ impl<'t> Prefix<'t> {
 
     /// The next event: what it means, and how it was recorded; `None` of what is no event of a
     /// block.
-    pub(super) fn step(&mut self, timed: &TimedEvent, kept: Kept) {
+    pub(super) fn step(&mut self, timed: &TimedEvent, kept: PrefixEvent) {
         let class = Class::of(timed.event);
         let is_port = !matches!(class, Class::Pause(_) | Class::Note(_) | Class::Lose(_));
         if self.paused.is_some() && is_port {
@@ -178,8 +178,8 @@ impl<'t> Prefix<'t> {
     }
 
     /// The list. `None` if all events are needed.
-    pub(super) fn finish(self) -> Option<Beginning> {
-        let is_known = |id: &BoxId| {
+    pub(super) fn finish(self) -> Option<PartBeginning> {
+        let is_known = |id: &BoxIndex| {
             self.boxes[*id as usize].caller.is_none_or(|(id, birth)| {
                 let caller = &self.boxes[id as usize];
                 caller.birth == birth && !caller.is_gone
@@ -204,7 +204,7 @@ impl<'t> Prefix<'t> {
             put_pauses(self.pauses, &mut events);
         }
         if let Some((number, tick)) = self.paused {
-            events.push(Kept {
+            events.push(PrefixEvent {
                 event: Event::Pause,
                 number,
                 tick,
@@ -212,13 +212,13 @@ impl<'t> Prefix<'t> {
             });
         }
         let has_boxes = !self.active.is_empty() || !self.choices.is_empty();
-        Some(Beginning {
+        Some(PartBeginning {
             is_idle: !has_boxes && !self.lost && self.paused.is_none(),
             events,
         })
     }
 
-    fn call(&mut self, predicate: PredicateIndex, kept: Kept) {
+    fn call(&mut self, predicate: PredicateIndex, kept: PrefixEvent) {
         let is_between = BoxKind::of(self.kinds, predicate).is_between_ports();
         if !is_between {
             self.port(kept.number);
@@ -232,7 +232,7 @@ impl<'t> Prefix<'t> {
         self.active.push(id);
     }
 
-    fn depart(&mut self, predicate: PredicateIndex, kept: Kept) {
+    fn depart(&mut self, predicate: PredicateIndex, kept: PrefixEvent) {
         self.port(kept.number);
         self.land();
         let node = self.add(kept);
@@ -250,7 +250,7 @@ impl<'t> Prefix<'t> {
         self.is_unusual |= choices > base;
     }
 
-    fn exit(&mut self, kept: Kept) {
+    fn exit(&mut self, kept: PrefixEvent) {
         self.port(kept.number);
         self.land();
         let node = self.add(kept);
@@ -267,7 +267,7 @@ impl<'t> Prefix<'t> {
         }
     }
 
-    fn leave(&mut self, way_out: WayOut, kept: Kept) {
+    fn leave(&mut self, way_out: WayOut, kept: PrefixEvent) {
         let id = self.active.pop();
         let id = id.unwrap_or_else(|| self.found(kept.number));
         let choices = self.choices.len();
@@ -308,7 +308,7 @@ impl<'t> Prefix<'t> {
         }
     }
 
-    fn redo(&mut self, kept: Kept) {
+    fn redo(&mut self, kept: PrefixEvent) {
         self.land();
         let node = self.add(kept);
         let Some(id) = self.choices.pop() else {
@@ -338,7 +338,7 @@ impl<'t> Prefix<'t> {
         self.active.push(id);
     }
 
-    fn cut(&mut self, count: usize, kept: Kept) {
+    fn cut(&mut self, count: usize, kept: PrefixEvent) {
         self.port(kept.number);
         self.is_unusual |= count == 0 || count > self.choices.len() && !self.lost;
         let left = self.choices.len().saturating_sub(count);
@@ -351,7 +351,7 @@ impl<'t> Prefix<'t> {
             Some(id) => (id, Event::Cut { count: 1 }),
             None => (self.found(kept.number), kept.event),
         };
-        let node = self.add(Kept { event, ..kept });
+        let node = self.add(PrefixEvent { event, ..kept });
         self.boxed(newest).end = Some(node);
         for id in gone {
             self.boxed(id).is_gone = true;
@@ -364,7 +364,7 @@ impl<'t> Prefix<'t> {
 
     /// The boxes that are lost count as open from here on to the end of the stream: what they had
     /// in the list stays.
-    fn lose(&mut self, kept: Kept) {
+    fn lose(&mut self, kept: PrefixEvent) {
         self.port(kept.number);
         self.land();
         let failed = self.failed.take();
@@ -376,7 +376,7 @@ impl<'t> Prefix<'t> {
         self.lost = true;
     }
 
-    fn resume(&mut self, kept: Kept) {
+    fn resume(&mut self, kept: PrefixEvent) {
         if let Some((number, tick)) = self.paused.take() {
             self.pauses = self.pauses.and(Pauses {
                 first: Some((number, tick, kept.number)),
@@ -385,7 +385,7 @@ impl<'t> Prefix<'t> {
         }
     }
 
-    fn clause(&mut self, clause: u32, kept: Kept) {
+    fn clause(&mut self, clause: u32, kept: PrefixEvent) {
         let of = self.trace.clause_index(clause);
         let of = of.map(|clause| self.trace.clauses()[clause as usize].predicate);
         let Some(&id) = self.active.last() else {
@@ -398,7 +398,7 @@ impl<'t> Prefix<'t> {
     }
 
     /// The active box does something with what threads share; it enters no clause then.
-    fn sync(&mut self, kept: Kept) {
+    fn sync(&mut self, kept: PrefixEvent) {
         if let Some(&id) = self.active.last() {
             self.is_unusual |= self.paused.is_some();
             self.note(id, kept);
@@ -406,7 +406,7 @@ impl<'t> Prefix<'t> {
     }
 
     /// Of the notes on a logical box the last one is enough.
-    fn note(&mut self, id: BoxId, kept: Kept) {
+    fn note(&mut self, id: BoxIndex, kept: PrefixEvent) {
         let node = self.add(kept);
         if let Some(before) = self.boxed(id).clause.replace(node) {
             self.remove(before);
@@ -428,18 +428,18 @@ impl<'t> Prefix<'t> {
     }
 
     /// A box of before a gap. Without a gap there can be none.
-    fn found(&mut self, number: u64) -> BoxId {
+    fn found(&mut self, number: u64) -> BoxIndex {
         self.is_unusual |= !self.lost;
         self.new_box(number)
     }
 
-    fn caller(&self) -> Option<(BoxId, u64)> {
+    fn caller(&self) -> Option<(BoxIndex, u64)> {
         let id = *self.active.last()?;
         Some((id, self.boxes[id as usize].birth))
     }
 
     /// A box that the active one calls.
-    fn new_box(&mut self, birth: u64) -> BoxId {
+    fn new_box(&mut self, birth: u64) -> BoxIndex {
         let made = Boxed {
             birth,
             caller: self.caller(),
@@ -459,18 +459,18 @@ impl<'t> Prefix<'t> {
             return id;
         }
         self.boxes.push(made);
-        self.boxes.len() as BoxId - 1
+        self.boxes.len() as BoxIndex - 1
     }
 
-    fn boxed(&mut self, id: BoxId) -> &mut Boxed {
+    fn boxed(&mut self, id: BoxIndex) -> &mut Boxed {
         &mut self.boxes[id as usize]
     }
 
-    fn hold(&mut self, id: BoxId) {
+    fn hold(&mut self, id: BoxIndex) {
         self.boxed(id).holds += 1;
     }
 
-    fn let_go(&mut self, id: Option<BoxId>) {
+    fn let_go(&mut self, id: Option<BoxIndex>) {
         if let Some(id) = id {
             self.boxed(id).holds -= 1;
             self.forget(id);
@@ -478,7 +478,7 @@ impl<'t> Prefix<'t> {
     }
 
     /// The events of a box that is gone are not needed, unless there is another reason.
-    fn forget(&mut self, id: BoxId) {
+    fn forget(&mut self, id: BoxIndex) {
         let boxed = self.boxed(id);
         if boxed.holds > 0 {
             return;
@@ -498,8 +498,8 @@ impl<'t> Prefix<'t> {
     }
 
     /// Puts an event at the end of the list.
-    fn add(&mut self, kept: Kept) -> NodeId {
-        let node = Node {
+    fn add(&mut self, kept: PrefixEvent) -> NodeIndex {
+        let node = PrefixNode {
             kept,
             pauses: std::mem::take(&mut self.pauses),
             previous: self.last,
@@ -512,7 +512,7 @@ impl<'t> Prefix<'t> {
             }
             None => {
                 self.nodes.push(node);
-                self.nodes.len() as NodeId - 1
+                self.nodes.len() as NodeIndex - 1
             }
         };
         match self.last {
@@ -523,8 +523,8 @@ impl<'t> Prefix<'t> {
         id
     }
 
-    fn remove(&mut self, id: NodeId) {
-        let Node {
+    fn remove(&mut self, id: NodeIndex) {
+        let PrefixNode {
             pauses,
             previous,
             next,
@@ -550,13 +550,13 @@ impl<'t> Prefix<'t> {
 }
 
 /// One pause as long as all of them.
-fn put_pauses(pauses: Pauses, events: &mut Vec<Kept>) {
+fn put_pauses(pauses: Pauses, events: &mut Vec<PrefixEvent>) {
     let Some((number, tick, ended)) = pauses.first else {
         return;
     };
     let until = tick.saturating_add(pauses.ticks);
     for (event, number, tick) in [(Event::Pause, number, tick), (Event::Resume, ended, until)] {
-        events.push(Kept {
+        events.push(PrefixEvent {
             event,
             number,
             tick,

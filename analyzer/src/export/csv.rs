@@ -43,9 +43,9 @@ impl Csv {
         names: impl Iterator<Item = &'n str>,
         out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
-        let mut text = Text::new();
+        let mut text = CsvText::new();
         text.writer.write_record(names).map_err(failed)?;
-        let mut file = File { text, out };
+        let mut file = CsvFile { text, out };
         file.flush()?;
         Ok(Box::new(CsvTable(Mutex::new(file))))
     }
@@ -68,30 +68,30 @@ pub fn field(text: &str) -> Cow<'_, str> {
 /// Rows that are encoded or written at a time.
 const BATCH: usize = 1 << 12;
 
-struct CsvTable<W>(Mutex<File<W>>);
+struct CsvTable<W>(Mutex<CsvFile<W>>);
 
 /// The output, and the rows that are not there yet.
-struct File<W> {
-    text: Text,
+struct CsvFile<W> {
+    text: CsvText,
     out: W,
 }
 
-impl<W: Write> File<W> {
+impl<W: Write> CsvFile<W> {
     fn flush(&mut self) -> Result<(), ExportError> {
-        let text = std::mem::replace(&mut self.text, Text::new());
+        let text = std::mem::replace(&mut self.text, CsvText::new());
         Ok(self.out.write_all(&text.into_bytes()?)?)
     }
 }
 
 /// Rows as text.
-struct Text {
+struct CsvText {
     writer: Writer<Vec<u8>>,
     rows: usize,
     /// Kept for its memory.
     digits: itoa::Buffer,
 }
 
-impl Text {
+impl CsvText {
     fn new() -> Self {
         Self {
             writer: Writer::from_writer(Vec::new()),
@@ -141,7 +141,7 @@ impl<W: Write + Send> TableWriter for CsvTable<W> {
     }
 
     fn encode(&self, rows: &Rows<'_>) -> Result<Encoded, ExportError> {
-        let mut text = Text::new();
+        let mut text = CsvText::new();
         rows.iter().try_for_each(|row| text.row(row))?;
         Ok(Box::new(text.into_bytes()?))
     }

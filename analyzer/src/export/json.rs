@@ -82,7 +82,7 @@ fn write_row(
     cells: &[Cell<'_>],
     out: &mut impl Write,
 ) -> Result<(), ExportError> {
-    let object = Object { columns, cells };
+    let object = JsonObject { columns, cells };
     serde_json::to_writer(Escaped(&mut *out), &object).map_err(io::Error::from)?;
     Ok(out.write_all(b"\n")?)
 }
@@ -112,12 +112,12 @@ impl<W: Write + Send> TableWriter for JsonTable<W> {
     }
 }
 
-struct Object<'r, 't> {
+struct JsonObject<'r, 't> {
     columns: &'static [Column],
     cells: &'r [Cell<'t>],
 }
 
-impl Serialize for Object<'_, '_> {
+impl Serialize for JsonObject<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let names = self.columns.iter().map(|column| column.name);
         serializer.collect_map(names.zip(self.cells))

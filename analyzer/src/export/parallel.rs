@@ -35,7 +35,7 @@ pub fn write_in_parallel<'t>(
     make: impl FnOnce(&mut dyn FnMut(&[Cell<'t>]) -> Result<(), ExportError>) -> Result<(), ExportError>
     + Send,
 ) -> Result<(), ExportError> {
-    let queue = Queue {
+    let queue = BatchQueue {
         writer,
         most: rayon::current_num_threads() + 1,
         state: Mutex::default(),
@@ -74,11 +74,11 @@ pub fn write_in_parallel<'t>(
     }
 }
 
-struct Queue<'w, 't> {
+struct BatchQueue<'w, 't> {
     writer: &'w dyn TableWriter,
     /// Batches that may be in memory at a time.
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     /// Memory of batches that were encoded: the system takes long to give such large pieces.
     spare: Mutex<Vec<Vec<Cell<'t>>>>,
     /// There are fewer batches than before.
@@ -86,7 +86,7 @@ struct Queue<'w, 't> {
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     /// Batches in memory.
     batches: usize,
     /// The batch to be written next.
@@ -99,8 +99,8 @@ struct State {
     failed: bool,
 }
 
-impl<'t> Queue<'_, 't> {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl<'t> BatchQueue<'_, 't> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -128,7 +128,7 @@ impl<'t> Queue<'_, 't> {
             }
             // Others are at all of them.
             let state = self.lock();
-            let is_full = |state: &mut State| state.batches >= self.most && !state.failed;
+            let is_full = |state: &mut QueueState| state.batches >= self.most && !state.failed;
             drop(self.fewer.wait_while(state, is_full));
         }
     }
@@ -173,7 +173,7 @@ impl<'t> Queue<'_, 't> {
         state.writes = false;
     }
 
-    fn fail(&self, state: &mut State, error: Option<ExportError>) {
+    fn fail(&self, state: &mut QueueState, error: Option<ExportError>) {
         if !state.failed {
             state.failed = true;
             state.failure = error;

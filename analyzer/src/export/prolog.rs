@@ -31,7 +31,7 @@ impl Exporter for Prolog {
         columns: &'static [Column],
         mut out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
-        let mut facts = Facts::new();
+        let mut facts = PrologFacts::new();
         facts.declare(name, columns.iter().map(|column| column.name));
         out.write_all(facts.text().as_bytes())?;
         Ok(Box::new(FactTable {
@@ -46,7 +46,7 @@ const COLUMNS: &str = "pm_columns";
 
 /// A term, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Term<'t> {
+pub enum WrittenTerm<'t> {
     /// Nothing is known, or there is nothing: `null`.
     Missing,
     /// An atom.
@@ -58,12 +58,12 @@ pub enum Term<'t> {
     /// `true` or `false`.
     Bool(bool),
     /// A list.
-    List(&'t [Term<'t>]),
+    List(&'t [WrittenTerm<'t>]),
     /// A term with a name and arguments.
-    Compound(&'static str, &'t [Term<'t>]),
+    Compound(&'static str, &'t [WrittenTerm<'t>]),
 }
 
-impl<'t> From<Cell<'t>> for Term<'t> {
+impl<'t> From<Cell<'t>> for WrittenTerm<'t> {
     fn from(cell: Cell<'t>) -> Self {
         match cell {
             Cell::Missing => Self::Missing,
@@ -77,13 +77,13 @@ impl<'t> From<Cell<'t>> for Term<'t> {
 /// Facts as text. [`Self::declare`] says what the arguments of the facts of a name are, and comes
 /// before any of them is taken by [`Self::text`].
 #[derive(Debug)]
-pub struct Facts {
+pub struct PrologFacts {
     /// What stands before all facts.
     head: String,
     facts: String,
 }
 
-impl Facts {
+impl PrologFacts {
     /// The head of a file.
     #[must_use]
     pub fn new() -> Self {
@@ -107,16 +107,16 @@ impl Facts {
     /// Says that facts have this name and arguments. Several files may have facts of a name, and
     /// none at all is no error for a Prolog that loads them.
     pub fn declare<'n>(&mut self, name: &str, arguments: impl IntoIterator<Item = &'n str>) {
-        let arguments: Vec<Term> = arguments.into_iter().map(Term::Text).collect();
+        let arguments: Vec<WrittenTerm> = arguments.into_iter().map(WrittenTerm::Text).collect();
         let arity = arguments.len();
         let functor = functor(name);
         let _ = writeln!(self.head, ":- multifile({functor}/{arity}).");
-        let columns = [Term::Text(name), Term::List(&arguments)];
+        let columns = [WrittenTerm::Text(name), WrittenTerm::List(&arguments)];
         fact(COLUMNS, &columns, &mut self.head);
     }
 
     /// Adds a fact.
-    pub fn fact(&mut self, name: &str, arguments: &[Term]) {
+    pub fn fact(&mut self, name: &str, arguments: &[WrittenTerm]) {
         fact(name, arguments, &mut self.facts);
     }
 
@@ -128,13 +128,13 @@ impl Facts {
     }
 }
 
-impl Default for Facts {
+impl Default for PrologFacts {
     fn default() -> Self {
         Self::new()
     }
 }
 
-fn fact(name: &str, arguments: &[Term], out: &mut String) {
+fn fact(name: &str, arguments: &[WrittenTerm], out: &mut String) {
     out.push_str(&functor(name));
     if !arguments.is_empty() {
         terms('(', arguments, ')', out);
@@ -142,7 +142,7 @@ fn fact(name: &str, arguments: &[Term], out: &mut String) {
     out.push_str(".\n");
 }
 
-fn terms(open: char, terms: &[Term], close: char, out: &mut String) {
+fn terms(open: char, terms: &[WrittenTerm], close: char, out: &mut String) {
     out.push(open);
     for (at, of) in terms.iter().enumerate() {
         if at > 0 {
@@ -153,15 +153,15 @@ fn terms(open: char, terms: &[Term], close: char, out: &mut String) {
     out.push(close);
 }
 
-fn term(term: &Term, out: &mut String) {
+fn term(term: &WrittenTerm, out: &mut String) {
     match *term {
-        Term::Missing => out.push_str("null"),
-        Term::Text(text) => atom(text, out),
-        Term::Integer(number) => out.push_str(itoa::Buffer::new().format(number)),
-        Term::Float(number) => out.push_str(&float(number)),
-        Term::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
-        Term::List(of) => terms('[', of, ']', out),
-        Term::Compound(name, arguments) => {
+        WrittenTerm::Missing => out.push_str("null"),
+        WrittenTerm::Text(text) => atom(text, out),
+        WrittenTerm::Integer(number) => out.push_str(itoa::Buffer::new().format(number)),
+        WrittenTerm::Float(number) => out.push_str(&float(number)),
+        WrittenTerm::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        WrittenTerm::List(of) => terms('[', of, ']', out),
+        WrittenTerm::Compound(name, arguments) => {
             out.push_str(name);
             terms('(', arguments, ')', out);
         }
@@ -238,14 +238,14 @@ struct FactTable<W> {
     out: SharedOutput<W>,
 }
 
-fn add_row(facts: &mut Facts, name: &str, cells: &[Cell<'_>]) {
-    let terms: Vec<Term> = cells.iter().copied().map(Term::from).collect();
+fn add_row(facts: &mut PrologFacts, name: &str, cells: &[Cell<'_>]) {
+    let terms: Vec<WrittenTerm> = cells.iter().copied().map(WrittenTerm::from).collect();
     facts.fact(name, &terms);
 }
 
 impl<W: Write + Send> TableWriter for FactTable<W> {
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
-        let mut facts = Facts::without_head();
+        let mut facts = PrologFacts::without_head();
         add_row(&mut facts, self.name, cells);
         Ok(self.out.alone().write_all(facts.text().as_bytes())?)
     }
@@ -255,7 +255,7 @@ impl<W: Write + Send> TableWriter for FactTable<W> {
     }
 
     fn encode(&self, rows: &Rows<'_>) -> Result<Encoded, ExportError> {
-        let mut facts = Facts::without_head();
+        let mut facts = PrologFacts::without_head();
         for row in rows.iter() {
             add_row(&mut facts, self.name, row);
         }
@@ -344,10 +344,13 @@ mod tests {
 
     #[test]
     fn terms_may_be_nested() {
-        let mut facts = Facts::without_head();
-        let inner = [Term::Integer(3), Term::Text("p/1")];
-        let list = [Term::Compound("box", &inner), Term::Compound("box", &inner)];
-        facts.fact("event", &[Term::List(&list), Term::List(&[])]);
+        let mut facts = PrologFacts::without_head();
+        let inner = [WrittenTerm::Integer(3), WrittenTerm::Text("p/1")];
+        let list = [
+            WrittenTerm::Compound("box", &inner),
+            WrittenTerm::Compound("box", &inner),
+        ];
+        facts.fact("event", &[WrittenTerm::List(&list), WrittenTerm::List(&[])]);
         facts.fact("It's", &[]);
         assert_eq!(
             facts.text(),

@@ -8,7 +8,7 @@ use bincode::{Decode, Encode};
 use crate::trace::PredicateIndex;
 
 /// By predicate: those whose arguments were recorded, and which were called.
-pub type Arguments = BTreeMap<PredicateIndex, ArgumentFigures>;
+pub type ArgumentsOfPredicates = BTreeMap<PredicateIndex, ArgumentFigures>;
 
 /// Which argument, from 1, and what its size is.
 pub type Sized = (u8, SizeKind);

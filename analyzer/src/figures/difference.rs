@@ -11,7 +11,7 @@ use super::profile::Profile;
 use super::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures};
 use crate::trace::PredicateIndex;
 
-type Pairs<T> = BTreeMap<(Caller, PredicateIndex), T>;
+type RowPairs<T> = BTreeMap<(Caller, PredicateIndex), T>;
 
 impl Profile {
     /// Takes away what was counted until the window began. `before` has no times.
@@ -69,7 +69,7 @@ fn take(count: &mut u64, before: u64) {
     *count = count.saturating_sub(before);
 }
 
-fn less<T>(pairs: &mut Pairs<T>, before: &Pairs<T>, since: impl Fn(&mut T, &T)) {
+fn less<T>(pairs: &mut RowPairs<T>, before: &RowPairs<T>, since: impl Fn(&mut T, &T)) {
     for (pair, before) in before {
         if let Some(figures) = pairs.get_mut(pair) {
             since(figures, before);

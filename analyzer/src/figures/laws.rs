@@ -87,7 +87,7 @@ pub enum Law {
 
 /// What a sum is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Subject {
+pub enum LawSubject {
     /// A predicate.
     Predicate(PredicateIndex),
     /// A stream, by its id.
@@ -104,7 +104,7 @@ pub struct Imbalance {
     /// Which.
     pub law: Law,
     /// Of what.
-    pub subject: Subject,
+    pub subject: LawSubject,
     /// The left side, boxes or ticks.
     pub left: u64,
     /// The right side.
@@ -115,7 +115,7 @@ pub struct Imbalance {
 #[must_use]
 pub fn check(profile: &Profile) -> Vec<Imbalance> {
     let mut balance = Balance {
-        subject: Subject::Trace,
+        subject: LawSubject::Trace,
         found: Vec::new(),
     };
     let (by_callee, by_caller) = sums(&profile.edges);
@@ -127,7 +127,7 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
         centers.entry(*predicate).or_default().add(figures);
     }
     for ((figures, predicate), contexts) in profile.predicates.iter().zip(0..).zip(&contexts) {
-        balance.subject = Subject::Predicate(predicate);
+        balance.subject = LawSubject::Predicate(predicate);
         let served = by_callee.get(&predicate).copied().unwrap_or_default();
         let spent = by_caller
             .get(&Caller::Predicate(predicate))
@@ -154,12 +154,12 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
     of_clauses(&mut balance, profile);
     of_tree(&mut balance, &profile.contexts);
     for s in &profile.streams {
-        balance.subject = Subject::Stream(s.stream);
+        balance.subject = LawSubject::Stream(s.stream);
         let left = sum([s.self_ticks, s.untraced_ticks, s.paused_ticks, s.gap_ticks]);
         let right = s.last_tick.saturating_sub(s.first_tick);
         balance.equal(Law::Time, left, right);
     }
-    balance.subject = Subject::Trace;
+    balance.subject = LawSubject::Trace;
     let of_predicates = sum(profile.predicates.iter().map(|figures| figures.self_ticks));
     let by_root = by_caller
         .get(&Caller::Root)
@@ -172,7 +172,7 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
 /// What does not come out so far.
 struct Balance {
     /// What the next sums are about.
-    subject: Subject,
+    subject: LawSubject,
     found: Vec<Imbalance>,
 }
 
@@ -250,7 +250,7 @@ fn of_sites(balance: &mut Balance, profile: &Profile) {
         pairs.entry(*pair).or_default();
     }
     for (pair, sites) in &pairs {
-        balance.subject = Subject::Predicate(pair.1);
+        balance.subject = LawSubject::Predicate(pair.1);
         let edge = profile.edges.get(pair).copied().unwrap_or_default();
         of_ports(balance, Law::Sites, &sites.ports, &edge.ports);
         let served = (edge.served_ticks, sites.served_ticks);
@@ -259,14 +259,14 @@ fn of_sites(balance: &mut Balance, profile: &Profile) {
         balance.at_most(Law::SiteTimes("work"), served.0, served.1);
     }
     for (goal, served) in goals {
-        balance.subject = Subject::Predicate(goal.0);
+        balance.subject = LawSubject::Predicate(goal.0);
         let of = &profile.predicates[goal.0 as usize];
         balance.at_most(Law::Goals("time"), served.served_ticks, of.inclusive_ticks);
         let work = (served.served_work_ticks, of.inclusive_work_ticks);
         balance.at_most(Law::Goals("work"), work.0, work.1);
     }
     for (figures, predicate) in profile.predicates.iter().zip(0..) {
-        balance.subject = Subject::Predicate(predicate);
+        balance.subject = LawSubject::Predicate(predicate);
         let sites = callees.get(&predicate).copied().unwrap_or_default();
         for (name, sites, all) in [
             ("self time", sites.self_ticks, figures.self_ticks),
@@ -283,7 +283,7 @@ fn of_clauses(balance: &mut Balance, profile: &Profile) {
     let mut sums: BTreeMap<PredicateIndex, ClauseFigures> = BTreeMap::new();
     for (&(predicate, _), c) in &profile.clauses {
         sums.entry(predicate).or_default().add(c);
-        balance.subject = Subject::Predicate(predicate);
+        balance.subject = LawSubject::Predicate(predicate);
         balance.at_most(
             Law::Outcomes("inclusive time of a clause"),
             c.failed_ticks,
@@ -297,7 +297,7 @@ fn of_clauses(balance: &mut Balance, profile: &Profile) {
         }
     }
     for (predicate, clauses) in sums {
-        balance.subject = Subject::Predicate(predicate);
+        balance.subject = LawSubject::Predicate(predicate);
         let of = &profile.predicates[predicate as usize];
         for (name, left, right) in [
             ("exits", clauses.exits, sum([of.exits_det, of.exits_nondet])),
@@ -342,7 +342,7 @@ fn of_contexts(balance: &mut Balance, p: &PredicateFigures, contexts: &ContextFi
 fn of_tree(balance: &mut Balance, rows: &[ContextFigures]) {
     let mut sums: Vec<u64> = rows.iter().map(|row| row.self_ticks).collect();
     for (at, row) in rows.iter().enumerate().rev() {
-        balance.subject = Subject::Context(at as u32);
+        balance.subject = LawSubject::Context(at as u32);
         balance.equal(Law::Tree, sums[at], row.inclusive_ticks);
         if let Some(sum) = row.parent.and_then(|parent| sums.get_mut(parent as usize)) {
             *sum = sum.saturating_add(row.inclusive_ticks);
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn an_imbalance_has_its_numbers() {
-        let subject = Subject::Predicate(0);
+        let subject = LawSubject::Predicate(0);
         assert_eq!(
             check(&unbalanced()),
             [Imbalance {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::figures::arguments::Arguments;
+use crate::figures::arguments::ArgumentsOfPredicates;
 use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::Clauses;
 use crate::figures::contexts::{ContextFigures, ContextTree};
@@ -45,7 +45,7 @@ pub struct Profile {
     /// sum to its own.
     pub clauses: Clauses,
     /// By predicate, if the trace says what calls were made with.
-    pub arguments: Arguments,
+    pub arguments: ArgumentsOfPredicates,
     /// What arguments were at calls and exits, if the trace says it.
     pub values: Values,
     /// Who waited for whom; `None` if that is not known: the trace does not say it, or it is still

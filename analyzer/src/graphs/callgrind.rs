@@ -40,10 +40,10 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
          summary: {total}",
         env!("CARGO_PKG_VERSION")
     )?;
-    let mut writer = Writer {
+    let mut writer = CallgrindWriter {
         graph,
-        files: Names::default(),
-        functions: Names::default(),
+        files: WrittenNames::default(),
+        functions: WrittenNames::default(),
         out,
     };
     writer.function(Caller::Root)?;
@@ -54,14 +54,14 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
     Ok(LeftOut::default())
 }
 
-struct Writer<'a, 'o> {
+struct CallgrindWriter<'a, 'o> {
     graph: &'a Graph<'a>,
-    files: Names,
-    functions: Names,
+    files: WrittenNames,
+    functions: WrittenNames,
     out: &'o mut dyn Write,
 }
 
-impl Writer<'_, '_> {
+impl CallgrindWriter<'_, '_> {
     /// A predicate with its calls.
     fn function(&mut self, caller: Caller) -> io::Result<()> {
         let graph = self.graph;
@@ -147,9 +147,9 @@ impl Writer<'_, '_> {
 
 /// Names are written once, and by their numbers from then on.
 #[derive(Default)]
-struct Names(IndexSet<String>);
+struct WrittenNames(IndexSet<String>);
 
-impl Names {
+impl WrittenNames {
     fn name(&mut self, name: &str) -> String {
         if let Some(number) = self.0.get_index_of(name) {
             return format!("({})", number + 1);

@@ -27,10 +27,10 @@ const PROGRAM: u64 = 1;
 /// If the output fails.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
     let has_net = graph.analysis.profile.net.is_some();
-    let kinds = Kind::ALL
+    let kinds = SampleKind::ALL
         .into_iter()
-        .filter(|kind| *kind != Kind::Of(Metric::NetTime) || has_net);
-    let mut writer = Writer {
+        .filter(|kind| *kind != SampleKind::Of(Metric::NetTime) || has_net);
+    let mut writer = PprofWriter {
         graph,
         kinds: kinds.collect(),
         texts: Texts::new(),
@@ -47,12 +47,12 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
 
 /// What a value of a sample is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SampleKind {
     Of(Metric),
     Calls,
 }
 
-impl Kind {
+impl SampleKind {
     const ALL: [Self; 5] = [
         Self::Of(Metric::SelfTime),
         Self::Of(Metric::NetTime),
@@ -100,9 +100,9 @@ fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-struct Writer<'g, W: Write> {
+struct PprofWriter<'g, W: Write> {
     graph: &'g Graph<'g>,
-    kinds: Vec<Kind>,
+    kinds: Vec<SampleKind>,
     texts: Texts,
     /// The number of a location, and of its function, is its place here and one. `None`: rows that
     /// are folded.
@@ -115,7 +115,7 @@ struct Writer<'g, W: Write> {
     out: GzEncoder<W>,
 }
 
-impl<W: Write> Writer<'_, W> {
+impl<W: Write> PprofWriter<'_, W> {
     fn all(&mut self) -> io::Result<()> {
         let graph = self.graph;
         self.head()?;
@@ -174,9 +174,9 @@ impl<W: Write> Writer<'_, W> {
 
     fn sample(&mut self, value: Vec<i64>) -> io::Result<()> {
         let location_id = self.stack.iter().rev().copied().collect();
-        self.part(&Profile {
-            sample: vec![Sample { location_id, value }],
-            ..Profile::default()
+        self.part(&PprofProfile {
+            sample: vec![PprofSample { location_id, value }],
+            ..PprofProfile::default()
         })
     }
 
@@ -189,16 +189,16 @@ impl<W: Write> Writer<'_, W> {
             unit: self.texts.number(kind.unit()),
         });
         let sample_type = sample_type.collect();
-        let first = self.texts.number(Kind::Of(self.graph.metric).name());
+        let first = self.texts.number(SampleKind::Of(self.graph.metric).name());
         let command = printable(&analysis.trace.header().command.join(" "));
         let streams = &analysis.profile.streams;
         let begin = streams.iter().map(|stream| stream.first_tick).min();
         let end = streams.iter().map(|stream| stream.last_tick).max();
         let ticks = end.unwrap_or(0).saturating_sub(begin.unwrap_or(0));
         let started = analysis.trace.header().started_unix;
-        let head = Profile {
+        let head = PprofProfile {
             sample_type,
-            mapping: vec![Mapping {
+            mapping: vec![PprofMapping {
                 id: PROGRAM,
                 filename: self.texts.number(&printable(&analysis.name)),
                 has_functions: true,
@@ -209,7 +209,7 @@ impl<W: Write> Writer<'_, W> {
             duration_nanos: signed(analysis.ns(ticks)),
             comment: vec![self.texts.number(&command)],
             default_sample_type: first,
-            ..Profile::default()
+            ..PprofProfile::default()
         };
         self.part(&head)
     }
@@ -217,13 +217,13 @@ impl<W: Write> Writer<'_, W> {
     /// What samples refer to.
     fn tail(&mut self) -> io::Result<()> {
         let analysis = self.graph.analysis;
-        let mut tail = Profile::default();
+        let mut tail = PprofProfile::default();
         for (at, of) in self.places.iter().enumerate() {
             let id = at as u64 + 1;
             let name = of.map_or(FOLDED, |of| analysis.predicate(of));
             let name = self.texts.number(name);
             let (file, line) = of.and_then(|of| analysis.source(of)).unwrap_or(("", 0));
-            tail.function.push(Function {
+            tail.function.push(PprofFunction {
                 id,
                 name,
                 system_name: name,
@@ -244,7 +244,7 @@ impl<W: Write> Writer<'_, W> {
     }
 
     /// Parts of a message one behind the other are the message.
-    fn part(&mut self, part: &Profile) -> io::Result<()> {
+    fn part(&mut self, part: &PprofProfile) -> io::Result<()> {
         self.out.write_all(&part.encode_to_vec())
     }
 }
@@ -268,17 +268,17 @@ impl Texts {
 
 /// Of `profile.proto`, what is written here. Texts are numbers in the table of strings.
 #[derive(Clone, PartialEq, Message)]
-struct Profile {
+struct PprofProfile {
     #[prost(message, repeated, tag = "1")]
     sample_type: Vec<ValueType>,
     #[prost(message, repeated, tag = "2")]
-    sample: Vec<Sample>,
+    sample: Vec<PprofSample>,
     #[prost(message, repeated, tag = "3")]
-    mapping: Vec<Mapping>,
+    mapping: Vec<PprofMapping>,
     #[prost(message, repeated, tag = "4")]
     location: Vec<Location>,
     #[prost(message, repeated, tag = "5")]
-    function: Vec<Function>,
+    function: Vec<PprofFunction>,
     #[prost(string, repeated, tag = "6")]
     string_table: Vec<String>,
     #[prost(int64, tag = "9")]
@@ -300,7 +300,7 @@ struct ValueType {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Sample {
+struct PprofSample {
     /// The innermost first.
     #[prost(uint64, repeated, tag = "1")]
     location_id: Vec<u64>,
@@ -309,7 +309,7 @@ struct Sample {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Mapping {
+struct PprofMapping {
     #[prost(uint64, tag = "1")]
     id: u64,
     #[prost(int64, tag = "5")]
@@ -341,7 +341,7 @@ struct Line {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Function {
+struct PprofFunction {
     #[prost(uint64, tag = "1")]
     id: u64,
     #[prost(int64, tag = "2")]

@@ -20,17 +20,17 @@ struct File<'a> {
     schema: &'static str,
     name: String,
     exporter: &'static str,
-    shared: Shared<'a>,
-    profiles: [Profile; 1],
+    shared: SharedFrames<'a>,
+    profiles: [SpeedscopeProfile; 1],
 }
 
 #[derive(Serialize)]
-struct Shared<'a> {
-    frames: Vec<Named<'a>>,
+struct SharedFrames<'a> {
+    frames: Vec<NamedFrame<'a>>,
 }
 
 #[derive(Serialize)]
-struct Named<'a> {
+struct NamedFrame<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
@@ -40,19 +40,19 @@ struct Named<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Profile {
+struct SpeedscopeProfile {
     #[serde(rename = "type")]
     kind: &'static str,
     name: &'static str,
     unit: &'static str,
     start_value: u64,
     end_value: u64,
-    events: Vec<Event>,
+    events: Vec<FrameEvent>,
 }
 
 /// A frame opens (`O`) or closes (`C`).
 #[derive(Serialize)]
-struct Event {
+struct FrameEvent {
     #[serde(rename = "type")]
     kind: &'static str,
     frame: usize,
@@ -65,7 +65,7 @@ struct Event {
 /// If the output fails.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
     let (rows, left_out) = stacks::of(graph, usize::MAX);
-    let mut frames: IndexMap<Option<PredicateIndex>, Named> = IndexMap::new();
+    let mut frames: IndexMap<Option<PredicateIndex>, NamedFrame> = IndexMap::new();
     let mut events = Vec::with_capacity(2 * rows.len());
     let mut open: Vec<usize> = Vec::new();
     let mut at = 0_u64;
@@ -75,14 +75,14 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
         let frame = entry.index();
         entry.or_insert_with(|| {
             let source = row.predicate.and_then(|of| graph.analysis.source(of));
-            Named {
+            NamedFrame {
                 name: row.name(graph),
                 file: source.map(|(file, _)| printable(file)),
                 line: source.map(|(_, line)| line).filter(|&line| line > 0),
             }
         });
         open.push(frame);
-        events.push(Event {
+        events.push(FrameEvent {
             kind: "O",
             frame,
             at,
@@ -94,10 +94,10 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
         schema: "https://www.speedscope.app/file-format-schema.json",
         name: printable(&graph.analysis.name),
         exporter: concat!("portmortem ", env!("CARGO_PKG_VERSION")),
-        shared: Shared {
+        shared: SharedFrames {
             frames: frames.into_values().collect(),
         },
-        profiles: [Profile {
+        profiles: [SpeedscopeProfile {
             kind: "evented",
             name: graph.metric.column(),
             unit: if graph.metric.is_time() {
@@ -116,11 +116,11 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
 }
 
 /// Closes all frames but the outermost `kept`.
-fn close(open: &mut Vec<usize>, kept: usize, at: u64, events: &mut Vec<Event>) {
+fn close(open: &mut Vec<usize>, kept: usize, at: u64, events: &mut Vec<FrameEvent>) {
     while open.len() > kept
         && let Some(frame) = open.pop()
     {
-        events.push(Event {
+        events.push(FrameEvent {
             kind: "C",
             frame,
             at,

@@ -1,6 +1,6 @@
 //! The bytes of an index: magic, version, checksum and length of the rest, all little-endian, then
-//! [`Contents`](super::contents::Contents) by bincode. The same of what is kept of a trace whose
-//! recording did not end ([`so_far`](super::so_far)), or was folded
+//! [`IndexContents`](super::contents::IndexContents) by bincode. The same of what is kept of a
+//! trace whose recording did not end ([`so_far`](super::so_far)), or was folded
 //! ([`folded`](mod@super::folded)).
 
 use std::fs::File;

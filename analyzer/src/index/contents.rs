@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::calls::Calls;
 use crate::figures::arguments::ArgumentFigures;
-use crate::figures::arguments::Arguments;
+use crate::figures::arguments::ArgumentsOfPredicates;
 use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::Clauses;
 use crate::figures::contexts::ContextFigures;
@@ -26,7 +26,7 @@ use crate::timeline::pyramid::PyramidBytes;
 use crate::trace::{Center, ClauseIndex, PredicateIndex, SiteIndex, StreamInfo, Trace};
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub(super) struct Contents {
+pub(super) struct IndexContents {
     pub(super) of: Fingerprint,
     pub(super) predicates: Vec<PredicateFigures>,
     pub(super) edges: BTreeMap<(Caller, PredicateIndex), EdgeFigures>,
@@ -36,7 +36,7 @@ pub(super) struct Contents {
     pub(super) cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     pub(super) centers: BTreeMap<(Center, PredicateIndex), CenterFigures>,
     pub(super) clauses: Clauses,
-    pub(super) arguments: Arguments,
+    pub(super) arguments: ArgumentsOfPredicates,
     pub(super) values: Values,
     pub(super) waits: Option<Waits>,
     pub(super) streams: Vec<StreamFigures>,
@@ -66,7 +66,7 @@ impl Fingerprint {
     }
 }
 
-impl Contents {
+impl IndexContents {
     /// Every row that another speaks of is there.
     pub(super) fn is_sound(&self, trace: &Trace) -> bool {
         let predicates = trace.predicates().len() + 1;

@@ -17,7 +17,7 @@ use portmortem_tracer::format::Closing;
 
 use super::asked_scenes::AskedScenes;
 use super::bytes::{self, FOLDED};
-use super::scenes::{Scenes, Wanted};
+use super::scenes::{Scenes, WantedScenes};
 use super::{beside, put};
 use crate::calls::Calls;
 use crate::calls::so_far::CallsSoFar;
@@ -194,7 +194,7 @@ impl Fold {
             .asked
             .as_mut()
             .map(|asked| asked.find(trace, growing, new));
-        let wanted = Wanted {
+        let wanted = WantedScenes {
             slowest,
             asked: asked.unwrap_or_default(),
         };
@@ -242,7 +242,7 @@ impl Beside {
 }
 
 /// The same as it is read from a file.
-type Kept = (KeptGrowing, Option<Calls>, Option<Arc<[PyramidBytes]>>);
+type KeptFolded = (KeptGrowing, Option<Calls>, Option<Arc<[PyramidBytes]>>);
 
 /// What stands beside a trace: the replay as far as it has come, times of single calls and slices.
 type Loaded = (Growing, Option<Calls>, Option<Pyramids>);
@@ -252,7 +252,7 @@ fn load(trace: &Trace, path: &Path) -> Option<Loaded> {
         return None;
     }
     let bytes = bytes::read(&Fold::path_of(path)).ok()?;
-    let (kept, calls, slices): Kept = bytes::decode(FOLDED, &bytes).ok()?;
+    let (kept, calls, slices): KeptFolded = bytes::decode(FOLDED, &bytes).ok()?;
     let slices = slices.map_or(Some(None), |slices| {
         Pyramids::of_index(slices, trace).map(Some)
     });

@@ -41,17 +41,17 @@ use crate::net::Rates;
 use crate::replay::{self, ReplayOptions};
 use crate::scope::{Filters, Scope};
 use crate::timeline::Pyramids;
-use crate::timeline::pyramid::Sizes;
+use crate::timeline::pyramid::SliceSizes;
 use crate::trace::Trace;
 use crate::walk::{STRIDE, Scan, Trail};
-use contents::{Contents, Fingerprint};
+use contents::{Fingerprint, IndexContents};
 pub use error::IndexError;
 pub use folded::{Beside, Fold, FoldError, Folded, folded};
 
 /// The index of one trace.
 #[derive(Debug)]
 pub struct Index {
-    contents: Contents,
+    contents: IndexContents,
     /// The cost of recording, if the trace tells it.
     rates: Option<Rates>,
     trail: Trail,
@@ -72,7 +72,7 @@ impl Index {
     /// [`IndexError::NotWhole`] if the trace cannot have one, [`IndexError::Interrupted`] if it was
     /// cancelled.
     pub fn build(trace: &Trace, path: &Path, options: &ReplayOptions) -> Result<Self, IndexError> {
-        Self::build_with(STRIDE, Sizes::default(), trace, path, options)
+        Self::build_with(STRIDE, SliceSizes::default(), trace, path, options)
     }
 
     /// The same with a checkpoint every so many bytes of events.
@@ -85,13 +85,13 @@ impl Index {
         path: &Path,
         options: &ReplayOptions,
     ) -> Result<Self, IndexError> {
-        Self::build_with(bytes, Sizes::default(), trace, path, options)
+        Self::build_with(bytes, SliceSizes::default(), trace, path, options)
     }
 
     /// The same with slices of some size.
     pub(crate) fn build_with(
         bytes: u64,
-        sizes: Sizes,
+        sizes: SliceSizes,
         trace: &Trace,
         path: &Path,
         options: &ReplayOptions,
@@ -116,7 +116,7 @@ impl Index {
     fn new(
         trace: &Trace,
         of: Fingerprint,
-        (bytes, sizes): (u64, Sizes),
+        (bytes, sizes): (u64, SliceSizes),
         profile: Profile,
         mut checkpoints: Vec<Checkpoint>,
         options: &ReplayOptions,
@@ -157,7 +157,7 @@ impl Index {
             ..
         } = profile;
         Self {
-            contents: Contents {
+            contents: IndexContents {
                 of,
                 predicates,
                 edges,
@@ -189,7 +189,8 @@ impl Index {
         if !may_have_index(trace) {
             return Err(IndexError::NotWhole);
         }
-        let contents: Contents = bytes::decode(bytes::INDEX, &bytes::read(&Self::path_of(path))?)?;
+        let contents: IndexContents =
+            bytes::decode(bytes::INDEX, &bytes::read(&Self::path_of(path))?)?;
         if contents.of != Fingerprint::of(trace, path)? {
             return Err(IndexError::Stale);
         }
@@ -443,7 +444,7 @@ fn profile_and_index(trace: &Trace, path: &Path, options: &ReplayOptions) -> Pro
     let mut index = Index::new(
         trace,
         of,
-        (STRIDE, Sizes::default()),
+        (STRIDE, SliceSizes::default()),
         profile,
         checkpoints,
         &options,

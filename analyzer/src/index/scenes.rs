@@ -43,7 +43,7 @@ struct Scene {
 
 /// Why a scene stays: those that come first in this order go first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Reason {
+struct SceneReason {
     is_asked: bool,
     /// The tick of its last event.
     last: u64,
@@ -56,12 +56,12 @@ pub(super) struct Scenes {
     room: u64,
     stay: BTreeMap<EventOf, Scene>,
     /// Those that stay for an event in them.
-    happened: BTreeMap<EventOf, Reason>,
+    happened: BTreeMap<EventOf, SceneReason>,
 }
 
 /// What somebody will look at.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct WantedScenes {
     /// The slowest call of each predicate, the slowest first, as far as they are known. `None`:
     /// they are not looked for any more.
     pub(super) slowest: Option<Vec<SlowCall>>,
@@ -70,17 +70,17 @@ pub(super) struct Wanted {
 }
 
 /// Where the boxes of streams are known, in order.
-type Places = BTreeMap<u32, Vec<Place>>;
+type ScenePlaces = BTreeMap<u32, Vec<ScenePlace>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct ScenePlace {
     /// Number of the event that comes next.
     event: u64,
     /// Sequence of the block that it is in.
     block: u64,
 }
 
-impl Place {
+impl ScenePlace {
     /// Behind the last event of a stream that has ended.
     fn behind(trace: &Trace, stream: u32) -> Option<Self> {
         let stream = &trace.streams()[trace.stream_place(stream)?];
@@ -113,7 +113,7 @@ impl Scenes {
         file: &File,
         growing: &Growing,
         new: &NewParts,
-        wanted: &Wanted,
+        wanted: &WantedScenes,
     ) -> io::Result<()> {
         let places = places(growing);
         let find = |scenes: &Self, of: EventOf| scenes.find(trace, &places, of);
@@ -124,7 +124,7 @@ impl Scenes {
                 continue;
             };
             let last = scene.last;
-            let reason = Reason { is_asked, last };
+            let reason = SceneReason { is_asked, last };
             let known = self.happened.entry(key).or_insert(reason);
             known.is_asked |= is_asked;
         }
@@ -133,7 +133,7 @@ impl Scenes {
             scenes: BTreeMap::new(),
         };
         let known = self.happened.iter().map(|(&of, &why)| (of, why));
-        let mut known: Vec<(EventOf, Reason)> = known.collect();
+        let mut known: Vec<(EventOf, SceneReason)> = known.collect();
         known.sort_unstable_by_key(|&(of, reason)| (Reverse(reason), of));
         let least_for_calls = self.room / 4;
         for (of, _) in known {
@@ -169,7 +169,7 @@ impl Scenes {
     fn find(
         &self,
         trace: &Trace,
-        places: &Places,
+        places: &ScenePlaces,
         (stream, event): EventOf,
     ) -> Option<(EventOf, Scene)> {
         let mut before = self.stay.range((stream, 0)..=(stream, event));
@@ -180,11 +180,11 @@ impl Scenes {
         }
         let places = places.get(&stream).map_or(&[][..], Vec::as_slice);
         let next = places.partition_point(|place| place.event <= event);
-        let beginning = Place { event: 0, block: 0 };
+        let beginning = ScenePlace { event: 0, block: 0 };
         let from = next.checked_sub(1).map_or(beginning, |at| places[at]);
         // All of a stream was folded that ends without such a place.
         let until = places.get(next).copied();
-        let until = until.or_else(|| Place::behind(trace, stream))?;
+        let until = until.or_else(|| ScenePlace::behind(trace, stream))?;
         let scene = Scene::between(trace, stream, from, until)?;
         Some(((stream, from.event), scene))
     }
@@ -259,7 +259,7 @@ impl Chosen {
 
 impl Scene {
     /// The blocks between two places, if all are in the trace and closed.
-    fn between(trace: &Trace, stream: u32, from: Place, until: Place) -> Option<Self> {
+    fn between(trace: &Trace, stream: u32, from: ScenePlace, until: ScenePlace) -> Option<Self> {
         let mut scene = Self {
             events: from.event..until.event,
             blocks: from.block..until.block,
@@ -304,13 +304,13 @@ impl Scene {
     }
 }
 
-fn places(growing: &Growing) -> Places {
-    let mut places = Places::new();
+fn places(growing: &Growing) -> ScenePlaces {
+    let mut places = ScenePlaces::new();
     for (stream, event, block) in growing.places() {
         places
             .entry(stream)
             .or_default()
-            .push(Place { event, block });
+            .push(ScenePlace { event, block });
     }
     places
 }

@@ -236,7 +236,7 @@ fn contents_that_lie_are_refused() {
     let (path, trace, index) = indexed(directory.path());
     index.save(&path).unwrap();
     assert!(Index::load(&trace, &path).is_ok());
-    let lies: [fn(&mut Contents); 14] = [
+    let lies: [fn(&mut IndexContents); 14] = [
         |contents| contents.contexts[0].parent = Some(7),
         |contents| contents.contexts[1].depth += 1,
         |contents| contents.predicates[0].calls += 1,
@@ -269,7 +269,7 @@ fn of_other_predicates() -> Calls {
     Calls::of(&trace, &Scope::of(&trace, &Filters::default()))
 }
 
-fn at_checkpoint(contents: &mut Contents, lie: fn(&mut Checkpoint)) {
+fn at_checkpoint(contents: &mut IndexContents, lie: fn(&mut Checkpoint)) {
     let mut checkpoints = contents.checkpoints.to_vec();
     lie(&mut checkpoints[1]);
     contents.checkpoints = checkpoints.into();
@@ -283,12 +283,13 @@ fn a_short_index_takes_little_memory() {
         let config = bincode::config::standard();
         let mut body = bincode::encode_to_vec(claims, config).unwrap();
         body.resize(1000, 1);
-        let error = bytes::decode_body::<Contents>(&body).unwrap_err();
+        let error = bytes::decode_body::<IndexContents>(&body).unwrap_err();
         assert!(
             matches!(error, DecodeError::LimitExceeded),
             "{length}: {error}"
         );
-        let decoded = bytes::decode::<Contents>(bytes::INDEX, &bytes::sealed(bytes::INDEX, &body));
+        let decoded =
+            bytes::decode::<IndexContents>(bytes::INDEX, &bytes::sealed(bytes::INDEX, &body));
         assert!(matches!(decoded, Err(IndexError::Damaged)));
     }
 }

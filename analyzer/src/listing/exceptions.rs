@@ -33,15 +33,15 @@ pub struct Thrown {
 }
 
 /// What is raised, which goal called it, what catches it.
-type Key = (PredicateIndex, Option<SiteIndex>, Option<PredicateIndex>);
+type ExceptionKey = (PredicateIndex, Option<SiteIndex>, Option<PredicateIndex>);
 
 /// An exception on its way out.
 #[derive(Debug, Clone, Copy)]
-struct Flight {
+struct ExceptionFlight {
     stream: u32,
     /// By which it left the first box.
     event: u64,
-    key: Key,
+    key: ExceptionKey,
     /// In the outermost box so far.
     ticks: u64,
 }
@@ -55,7 +55,7 @@ pub fn thrown(trace: &Trace, trail: Option<&Trail>, window: Option<Window>) -> V
         listing.window = window;
     }
     let mut all = BTreeMap::new();
-    let mut flight: Option<Flight> = None;
+    let mut flight: Option<ExceptionFlight> = None;
     // The closure never stops the listing.
     let _ = listing.each(&OfKind(EventKind::Exception), &mut |listed, _| {
         let (stream, step) = (listed.at.stream, listed.at.step);
@@ -73,7 +73,7 @@ pub fn thrown(trace: &Trace, trail: Option<&Trail>, window: Option<Window>) -> V
             }
             _ => {
                 let raised = cause.map_or(of.predicate, |cause| cause.predicate);
-                let landed = flight.replace(Flight {
+                let landed = flight.replace(ExceptionFlight {
                     stream,
                     event,
                     key: (raised, listed.facts.site, caught),
@@ -90,8 +90,8 @@ pub fn thrown(trace: &Trace, trail: Option<&Trail>, window: Option<Window>) -> V
     all
 }
 
-fn book(landed: Option<Flight>, all: &mut BTreeMap<Key, Thrown>) {
-    let Some(Flight {
+fn book(landed: Option<ExceptionFlight>, all: &mut BTreeMap<ExceptionKey, Thrown>) {
+    let Some(ExceptionFlight {
         stream,
         event,
         key,

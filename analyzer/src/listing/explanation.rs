@@ -7,7 +7,7 @@
 use super::reasons::{LastPort, Passage};
 use crate::machine::{Class, WayOut};
 use crate::moment::OpenBox;
-use crate::tables::Place;
+use crate::tables::PredicateMoment;
 use crate::trace::{BoxKind, StreamInfo, Trace};
 use crate::walk::{Step, Trail, Walk};
 
@@ -25,18 +25,18 @@ const MOST_CUT: usize = 300;
 pub enum Explanation {
     /// A failure: the box that failed last inside of the activation. `None`: none did, the clauses
     /// of the box itself failed.
-    Failure(Option<Place>),
+    Failure(Option<PredicateMoment>),
     /// A redo: the failure that caused it.
-    Redo(Place),
+    Redo(PredicateMoment),
     /// A redo without a recorded failure: the active box, which failed in its own clause or asked
     /// for another solution.
-    Asked(Option<Place>),
+    Asked(Option<PredicateMoment>),
     /// A cut: the call of the box that cut, and the boxes that it took the choicepoints of, the
     /// newest first.
-    Cut(Place, Vec<Place>),
+    Cut(PredicateMoment, Vec<PredicateMoment>),
     /// An exception: the event by which it left its first box, and the call of the box that it does
     /// not leave.
-    Exception(Place, Option<Place>),
+    Exception(PredicateMoment, Option<PredicateMoment>),
     /// Events were lost before, so the cause is not known.
     Lost,
     /// Nothing but the call of a box, or what the program goes on with.
@@ -264,16 +264,16 @@ fn begins(step: &Step, walk: &Walk, height: usize, called: u64) -> bool {
 }
 
 /// The box of an event, and the event.
-fn here(step: &Step) -> Option<Place> {
-    step.of.map(|(of, _)| Place {
+fn here(step: &Step) -> Option<PredicateMoment> {
+    step.of.map(|(of, _)| PredicateMoment {
         predicate: of.predicate,
         event: Some(step.number),
     })
 }
 
 /// A box, and its call.
-fn call_of(of: &OpenBox) -> Place {
-    Place {
+fn call_of(of: &OpenBox) -> PredicateMoment {
+    PredicateMoment {
         predicate: of.predicate,
         event: Some(of.called),
     }
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
     use crate::listing::{Bounds, Listing, Pending, Wanted};
     use crate::replay::tests::{long_script, long_trace};
-    use crate::tables::{Facts, Listed, SiteNames};
+    use crate::tables::{EventFacts, Listed, SiteNames};
     use crate::trace::mapping::Mapping;
     use crate::walk::Scan;
 
@@ -318,7 +318,7 @@ mod tests {
 
     /// What a listing says of an event, as an explanation; of what it says nothing, what is
     /// explained is not wrong.
-    fn same(step: &Step, facts: &Facts, found: &Explanation) -> bool {
+    fn same(step: &Step, facts: &EventFacts, found: &Explanation) -> bool {
         match (step.class(), facts.cause, found) {
             (Class::Leave(WayOut::Fail), cause, Explanation::Failure(inside)) => cause == *inside,
             (Class::Leave(WayOut::Fail) | Class::ReEnter, None, Explanation::Lost) => true,

@@ -6,24 +6,24 @@ use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
-use super::open_activation::{Began, Caller, OpenActivation};
-use super::piece::{ActivationEnd, Flight, Piece, Reading, Row, since};
+use super::open_activation::{ActivationBegan, CallingGoal, OpenActivation};
+use super::piece::{ActivationEnd, Flight, Piece, PieceRow, Reading, since};
 use super::reasons::LastPort;
-use super::{Context, PlaceToBegin, Take};
+use super::{PlaceToBegin, ReadingContext, TakeEvent};
 use crate::machine::{Class, WayOut};
-use crate::tables::Place;
+use crate::tables::PredicateMoment;
 use crate::trace::{SiteIndex, StreamInfo};
 
 /// Rows, and boxes kept with them, that may wait for what comes later.
 pub(super) const MOST_QUEUED: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
 
 /// Joins pieces.
-pub(super) struct Join<'t, 'c> {
-    cx: &'c Context<'t, 'c>,
+pub(super) struct PieceJoin<'t, 'c> {
+    cx: &'c ReadingContext<'t, 'c>,
     stream: &'c StreamInfo,
     places: &'c [PlaceToBegin],
     past: Past,
-    queue: Queue,
+    queue: RowQueue,
 }
 
 /// What is known before an event.
@@ -34,14 +34,14 @@ struct Past {
     /// The active boxes. All callers are sites, and none began in a piece before.
     active: Vec<OpenActivation>,
     choices: Vec<Option<SiteIndex>>,
-    last_failure: Option<Place>,
+    last_failure: Option<PredicateMoment>,
     last_port: Option<LastPort>,
-    clock: Clock,
+    clock: CarriedClock,
 }
 
 /// What carries over from piece to piece, for those that only look for ends.
 #[derive(Debug, Clone, Copy, Default)]
-struct Clock {
+struct CarriedClock {
     /// Ticks of pauses.
     paused: u64,
     last_tick: Option<u64>,
@@ -50,8 +50,8 @@ struct Clock {
 
 /// Rows in the order of their events, of which the first one is not settled.
 #[derive(Debug, Default)]
-struct Queue {
-    rows: VecDeque<Row>,
+struct RowQueue {
+    rows: VecDeque<PieceRow>,
     /// How many there were before.
     gone: u64,
     boxes: usize,
@@ -61,9 +61,9 @@ struct Queue {
     fliers: Vec<u64>,
 }
 
-impl<'t, 'c> Join<'t, 'c> {
+impl<'t, 'c> PieceJoin<'t, 'c> {
     pub(super) fn new(
-        cx: &'c Context<'t, 'c>,
+        cx: &'c ReadingContext<'t, 'c>,
         stream: &'c StreamInfo,
         places: &'c [PlaceToBegin],
     ) -> Self {
@@ -72,7 +72,7 @@ impl<'t, 'c> Join<'t, 'c> {
             stream,
             places,
             past: Past::default(),
-            queue: Queue::default(),
+            queue: RowQueue::default(),
         }
     }
 
@@ -82,10 +82,10 @@ impl<'t, 'c> Join<'t, 'c> {
         &mut self,
         piece: Piece,
         reading: &Reading<'t>,
-        take: &mut Take,
+        take: &mut TakeEvent,
     ) -> ControlFlow<()> {
         if self.past.at < piece.numbers.start {
-            if self.queue.rows.is_empty() && piece.rows.iter().all(Row::is_settled) {
+            if self.queue.rows.is_empty() && piece.rows.iter().all(PieceRow::is_settled) {
                 return self.hand_out(&mut piece.rows.into(), take);
             }
             self.catch_up(piece.numbers.start);
@@ -100,14 +100,14 @@ impl<'t, 'c> Join<'t, 'c> {
     }
 
     /// There are no more rows. Activations that are open are looked for in the rest of the stream.
-    pub(super) fn finish(mut self, reading: &Reading<'t>, take: &mut Take) -> ControlFlow<()> {
+    pub(super) fn finish(mut self, reading: &Reading<'t>, take: &mut TakeEvent) -> ControlFlow<()> {
         if !self.queue.rows.is_empty() {
             self.look_ahead(reading);
         }
         self.queue.flush(self.cx, take)
     }
 
-    fn hand_out(&self, rows: &mut VecDeque<Row>, take: &mut Take) -> ControlFlow<()> {
+    fn hand_out(&self, rows: &mut VecDeque<PieceRow>, take: &mut TakeEvent) -> ControlFlow<()> {
         let rows = rows.iter().filter(|row| !row.awaits.dropped);
         for row in rows {
             take(&row.listed(self.cx), &row.stack)?;
@@ -205,7 +205,7 @@ fn make_high<T: Clone>(stack: &mut Vec<T>, height: usize, unknown: T) {
     stack.splice(..fewer, iter::repeat_n(unknown, more));
 }
 
-impl Clock {
+impl CarriedClock {
     /// A piece begins.
     fn begin(&mut self, piece: &Piece) {
         if let (true, Some((first, _)), Some(last)) =
@@ -240,21 +240,21 @@ impl Clock {
 
 impl Past {
     /// Adds to a row what its piece did not know.
-    fn explain(&self, row: &mut Row) {
+    fn explain(&self, row: &mut PieceRow) {
         row.running = row.running.map(|running| self.clock.running(running));
         if !row.awaits.past {
             return;
         }
         let known = row.activation.map(|activation| self.known(activation));
         row.awaits.past = false;
-        if let Some(Caller::Site(site)) = known.map(|known| known.caller) {
+        if let Some(CallingGoal::Site(site)) = known.map(|known| known.caller) {
             row.facts.site = site;
         }
         let from_before = row
             .activation
             .is_some_and(|activation| activation.is_from_before());
         let mut begin = u64::MAX;
-        if let (true, Some(Began::At { running, event })) =
+        if let (true, Some(ActivationBegan::At { running, event })) =
             (from_before, known.map(|known| known.began))
         {
             begin = event;
@@ -292,26 +292,28 @@ impl Past {
         let before = |around: usize| self.active.get(around).copied();
         OpenActivation {
             began: match activation.began {
-                Began::At { running, event } => Began::At {
+                ActivationBegan::At { running, event } => ActivationBegan::At {
                     running: running.map(|running| self.clock.running(running)),
                     event,
                 },
-                Began::Active(around) => before(around).map_or(Began::Lost, |known| known.began),
-                Began::Lost => Began::Lost,
+                ActivationBegan::Active(around) => {
+                    before(around).map_or(ActivationBegan::Lost, |known| known.began)
+                }
+                ActivationBegan::Lost => ActivationBegan::Lost,
             },
-            caller: Caller::Site(self.site(activation.caller)),
+            caller: CallingGoal::Site(self.site(activation.caller)),
         }
     }
 
     /// The goal that called a box of a piece, if that is known.
-    fn site(&self, caller: Caller) -> Option<SiteIndex> {
+    fn site(&self, caller: CallingGoal) -> Option<SiteIndex> {
         match caller {
-            Caller::Site(site) => site,
-            Caller::Active(around) => match self.active.get(around)?.caller {
-                Caller::Site(site) => site,
+            CallingGoal::Site(site) => site,
+            CallingGoal::Active(around) => match self.active.get(around)?.caller {
+                CallingGoal::Site(site) => site,
                 _ => None,
             },
-            Caller::Choice(before) => self.choices.get(before).copied().flatten(),
+            CallingGoal::Choice(before) => self.choices.get(before).copied().flatten(),
         }
     }
 
@@ -332,7 +334,7 @@ impl Past {
     }
 }
 
-impl Queue {
+impl RowQueue {
     /// Whether rows wait for what comes later.
     fn waits(&self) -> bool {
         !self.waiting.is_empty() || !self.fliers.is_empty()
@@ -345,13 +347,13 @@ impl Queue {
         }
     }
 
-    fn row(&mut self, number: u64) -> Option<&mut Row> {
+    fn row(&mut self, number: u64) -> Option<&mut PieceRow> {
         let at = number.checked_sub(self.gone)?;
         self.rows.get_mut(usize::try_from(at).ok()?)
     }
 
     /// What happens in a piece to activations and exceptions from before.
-    fn see(&mut self, cx: &Context, piece: &Piece, clock: Clock) {
+    fn see(&mut self, cx: &ReadingContext, piece: &Piece, clock: CarriedClock) {
         for &(depth, ended) in &piece.ends {
             let running = clock.running(ended.running);
             self.end(cx, depth, ActivationEnd { running, ..ended });
@@ -362,7 +364,7 @@ impl Queue {
     }
 
     /// The activation with so many boxes around it ended, and all inside it.
-    fn end(&mut self, cx: &Context, depth: usize, ended: ActivationEnd) {
+    fn end(&mut self, cx: &ReadingContext, depth: usize, ended: ActivationEnd) {
         while let Some(&(_, number)) = self.waiting.last().filter(|(of, _)| *of >= depth) {
             self.waiting.pop();
             if let Some(row) = self.row(number) {
@@ -383,8 +385,8 @@ impl Queue {
     }
 
     /// Hands out all rows before the first that waits.
-    fn flush(&mut self, cx: &Context, take: &mut Take) -> ControlFlow<()> {
-        while self.rows.front().is_some_and(Row::is_settled) {
+    fn flush(&mut self, cx: &ReadingContext, take: &mut TakeEvent) -> ControlFlow<()> {
+        while self.rows.front().is_some_and(PieceRow::is_settled) {
             let Some(row) = self.rows.pop_front() else {
                 break;
             };

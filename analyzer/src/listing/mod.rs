@@ -32,9 +32,9 @@ use crate::walk::{Step, Trail};
 pub use exceptions::{Thrown, failure_into, thrown};
 pub use explanation::{Explainer, Explanation};
 pub use history::BoxHistory;
-use join::Join;
+use join::PieceJoin;
 pub use nearby::{Lasted, durations, still_open};
-use piece::{Reading, Row};
+use piece::{PieceRow, Reading};
 use rayon::prelude::*;
 pub(crate) use reasons::LastPort;
 
@@ -106,7 +106,7 @@ impl Default for Bounds {
 
 /// Takes an event with the newest boxes there, each with how many are around it; breaks if it wants
 /// no more.
-pub type Take<'a> = dyn FnMut(&Listed, &[(u64, OpenBox)]) -> ControlFlow<()> + 'a;
+pub type TakeEvent<'a> = dyn FnMut(&Listed, &[(u64, OpenBox)]) -> ControlFlow<()> + 'a;
 
 impl<'t> Listing<'t> {
     /// All events of a trace called `name`; of a part, those of that. With a trail they are read in
@@ -134,14 +134,14 @@ impl<'t> Listing<'t> {
     }
 
     /// Hands out the events that the condition holds for, by stream, then as they happened.
-    pub fn each(&self, wanted: &dyn Wanted, take: &mut Take) -> ControlFlow<()> {
+    pub fn each(&self, wanted: &dyn Wanted, take: &mut TakeEvent) -> ControlFlow<()> {
         let kinds = BoxKind::by_predicate(self.trace);
         let bounds = wanted.bounds();
         for (at, stream) in self.trace.streams().iter().enumerate() {
             if !self.has_stream(stream.id) || !bounds.streams.contains(&stream.id.into()) {
                 continue;
             }
-            let cx = Context {
+            let cx = ReadingContext {
                 trace: self.trace,
                 name: self.name,
                 trail: self.trail,
@@ -173,11 +173,11 @@ impl<'t> Listing<'t> {
 
     fn stream(
         &self,
-        cx: &Context<'t, '_>,
+        cx: &ReadingContext<'t, '_>,
         at: usize,
         stream: &StreamInfo,
         bounds: &Bounds,
-        take: &mut Take,
+        take: &mut TakeEvent,
     ) -> ControlFlow<()> {
         let places = self.places(at, stream);
         let last = bounds.numbers.end().saturating_add(1);
@@ -198,7 +198,7 @@ impl<'t> Listing<'t> {
             let until = places.get(at + 1).map_or(u64::MAX, |next| next.event);
             readings.push(places[at].event..until);
         }
-        let mut join = Join::new(cx, stream, &places);
+        let mut join = PieceJoin::new(cx, stream, &places);
         let mut last = None;
         for wave in readings.chunks(rayon::current_num_threads().max(1) * 2) {
             let read = |events: &Range<u64>| {
@@ -262,7 +262,7 @@ struct PlaceToBegin {
 
 /// What reading takes, for one stream.
 #[derive(Clone, Copy)]
-struct Context<'t, 'w> {
+struct ReadingContext<'t, 'w> {
     trace: &'t Trace,
     name: &'t str,
     trail: Option<&'t Trail>,
@@ -279,7 +279,7 @@ struct Context<'t, 'w> {
     lost: &'w AtomicBool,
 }
 
-impl<'t> Context<'t, '_> {
+impl<'t> ReadingContext<'t, '_> {
     /// Whether an event may be listed.
     fn lists(&self, step: &Step, listed: &Range<u64>) -> bool {
         self.wanted.is_some_and(|wanted| {
@@ -293,13 +293,13 @@ impl<'t> Context<'t, '_> {
         BoxKind::of(self.kinds, predicate).is_between_ports()
     }
 
-    fn verdict(&self, row: &Row) -> Option<bool> {
+    fn verdict(&self, row: &PieceRow) -> Option<bool> {
         let wanted = self.wanted?;
         wanted.decide(&row.listed(self), row.pending())
     }
 
     /// Asks once more whether a row is listed.
-    fn judge(&self, row: &mut Row) {
+    fn judge(&self, row: &mut PieceRow) {
         if row.awaits.verdict
             && let Some(verdict) = self.verdict(row)
         {

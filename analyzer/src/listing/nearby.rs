@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::piece::{Reading, Row, since};
-use super::{Bounds, Context, Listing, Pending, Wanted};
+use super::piece::{PieceRow, Reading, since};
+use super::{Bounds, Listing, Pending, ReadingContext, Wanted};
 use crate::machine::WayOut;
 use crate::scope::Window;
 use crate::tables::{Listed, SiteNames};
@@ -17,9 +17,9 @@ const STRIDE: u64 = 1 << 14;
 const MOST_OPEN: usize = 1 << 20;
 
 /// Events that `asked` says yes to by their numbers.
-struct Numbers<'a>(&'a (dyn Fn(u64) -> bool + Sync));
+struct EventNumbers<'a>(&'a (dyn Fn(u64) -> bool + Sync));
 
-impl Wanted for Numbers<'_> {
+impl Wanted for EventNumbers<'_> {
     fn quick(&self, step: &Step) -> Option<bool> {
         Some((self.0)(step.number))
     }
@@ -68,8 +68,8 @@ pub fn durations(
     let sites = SiteNames::default();
     let listing = Listing::new(trace, "", trail, &sites);
     let kinds = BoxKind::by_predicate(trace);
-    let wanted = Numbers(asked);
-    let cx = Context {
+    let wanted = EventNumbers(asked);
+    let cx = ReadingContext {
         trace,
         name: "",
         trail,
@@ -88,7 +88,7 @@ pub fn durations(
     let mut reading = Reading::new(&cx, info, piece);
     let piece = reading.read(&cx, &(0..u64::MAX));
     let end = reading.end_of_stream();
-    let lasted = |row: &Row| {
+    let lasted = |row: &PieceRow| {
         let (ticks, outcome) = match (row.facts.took, row.facts.outcome, end) {
             (Some(ticks), Some(outcome), _) => (ticks, outcome),
             (None, None, end @ Some(_)) if row.awaits.end => {

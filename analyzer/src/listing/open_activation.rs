@@ -5,7 +5,7 @@ use crate::trace::SiteIndex;
 
 /// When an activation began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Began {
+pub(super) enum ActivationBegan {
     /// At this number of ticks, pauses left out, by the event of this number. The ticks are not
     /// known where recording may have been paused since events that were not kept.
     At { running: Option<u64>, event: u64 },
@@ -17,7 +17,7 @@ pub(super) enum Began {
 
 /// Which goal called a box, or made the last call that it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Caller {
+pub(super) enum CallingGoal {
     Site(Option<SiteIndex>),
     /// That of the box that was active when the piece began, with so many around it.
     Active(usize),
@@ -28,36 +28,36 @@ pub(super) enum Caller {
 /// The activation of an open box; of one that was left, only the caller is still asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OpenActivation {
-    pub(super) began: Began,
-    pub(super) caller: Caller,
+    pub(super) began: ActivationBegan,
+    pub(super) caller: CallingGoal,
 }
 
 impl OpenActivation {
     /// Of one that began, and whose box was called, in events that are missing.
     pub(super) const UNKNOWN: Self = Self {
-        began: Began::Lost,
-        caller: Caller::Site(None),
+        began: ActivationBegan::Lost,
+        caller: CallingGoal::Site(None),
     };
 
     /// That of a box that was active when the piece began.
     pub(super) fn of_active(around: usize) -> Self {
         Self {
-            began: Began::Active(around),
-            caller: Caller::Active(around),
+            began: ActivationBegan::Active(around),
+            caller: CallingGoal::Active(around),
         }
     }
 
     /// That of a box that could be re-entered then.
     pub(super) fn of_choice(before: usize) -> Self {
         Self {
-            began: Began::Lost,
-            caller: Caller::Choice(before),
+            began: ActivationBegan::Lost,
+            caller: CallingGoal::Choice(before),
         }
     }
 
     /// Whether it began before the piece.
     pub(super) fn is_from_before(&self) -> bool {
-        matches!(self.began, Began::Active(_))
+        matches!(self.began, ActivationBegan::Active(_))
     }
 }
 
@@ -76,11 +76,11 @@ impl Observer for ActivationKeeper {
     fn called(&mut self, at: &At, _: &OpenBox, _: Option<&OpenActivation>) -> OpenActivation {
         OpenActivation {
             // No box is called in a pause.
-            began: Began::At {
+            began: ActivationBegan::At {
                 running: Some(at.now),
                 event: at.number,
             },
-            caller: Caller::Site(at.site),
+            caller: CallingGoal::Site(at.site),
         }
     }
 
@@ -91,14 +91,14 @@ impl Observer for ActivationKeeper {
             began: if is_entered {
                 self.began(at)
             } else {
-                Began::Lost
+                ActivationBegan::Lost
             },
-            caller: Caller::Site(None),
+            caller: CallingGoal::Site(None),
         }
     }
 
     fn departed(&mut self, at: &At, _: &OpenBox, kept: &mut OpenActivation) {
-        kept.caller = Caller::Site(at.site);
+        kept.caller = CallingGoal::Site(at.site);
     }
 
     /// What lost events end has no last event.
@@ -113,8 +113,8 @@ impl Observer for ActivationKeeper {
 
 impl ActivationKeeper {
     /// A box was entered again.
-    fn began(&self, at: &At) -> Began {
-        Began::At {
+    fn began(&self, at: &At) -> ActivationBegan {
+        ActivationBegan::At {
             running: (!self.may_be_paused).then_some(at.now),
             event: at.number,
         }

@@ -5,13 +5,13 @@ use std::mem;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::open_activation::{ActivationKeeper, Began, Caller, OpenActivation};
+use super::open_activation::{ActivationBegan, ActivationKeeper, CallingGoal, OpenActivation};
 use super::reasons::{LastPort, Passage};
-use super::{Context, Pending};
+use super::{Pending, ReadingContext};
 use crate::machine::{Class, Pile, Seeded, Since, WayOut};
 use crate::moment::{OpenBox, Stack};
 use crate::observed_walk::ObservedWalk;
-use crate::tables::{EventAt, Facts, Listed, Place};
+use crate::tables::{EventAt, EventFacts, Listed, PredicateMoment};
 use crate::trace::StreamInfo;
 use crate::walk::{Step, Walk};
 
@@ -39,11 +39,11 @@ pub(super) struct Reading<'t> {
 
 /// An event that may be listed.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct PieceRow {
     pub(super) step: Step,
     /// When, in ticks, pauses in the piece left out; if it is known whether they are.
     pub(super) running: Option<u64>,
-    pub(super) facts: Facts,
+    pub(super) facts: EventFacts,
     /// That of its box: of a way out, the one that ends.
     pub(super) activation: Option<OpenActivation>,
     pub(super) awaits: Awaits,
@@ -77,16 +77,16 @@ pub(super) struct ActivationEnd {
 /// An exception on its way out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Flight {
-    pub(super) raised: Place,
+    pub(super) raised: PredicateMoment,
     /// The box that is active since it was last seen.
-    pub(super) catcher: Option<Place>,
+    pub(super) catcher: Option<PredicateMoment>,
 }
 
 /// What a piece has, and how it changes what is known.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     pub(super) numbers: Range<u64>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<PieceRow>,
     /// How many boxes are active, and can be re-entered, where it begins.
     pub(super) heights: (usize, usize),
     /// How the stacks differ from those at its beginning.
@@ -100,7 +100,7 @@ pub(super) struct Piece {
     pub(super) paused: u64,
     pub(super) begins_paused: bool,
     pub(super) ticks: Option<(u64, u64)>,
-    pub(super) last_failure: Option<Place>,
+    pub(super) last_failure: Option<PredicateMoment>,
     pub(super) last_port: Option<LastPort>,
     /// Exceptions before any other port: they may go on with one from before.
     pub(super) first_flight: Option<Flight>,
@@ -113,7 +113,11 @@ pub(super) struct Piece {
 }
 
 impl<'t> Reading<'t> {
-    pub(super) fn new(cx: &Context<'t, '_>, stream: &StreamInfo, events: Range<u64>) -> Self {
+    pub(super) fn new(
+        cx: &ReadingContext<'t, '_>,
+        stream: &StreamInfo,
+        events: Range<u64>,
+    ) -> Self {
         Self {
             walk: ObservedWalk::seeded(
                 Walk::from(cx.trace, cx.trail, stream, events.start),
@@ -155,7 +159,7 @@ impl<'t> Reading<'t> {
     }
 
     /// Reads on.
-    pub(super) fn read(&mut self, cx: &Context<'t, '_>, listed: &Range<u64>) -> Piece {
+    pub(super) fn read(&mut self, cx: &ReadingContext<'t, '_>, listed: &Range<u64>) -> Piece {
         self.walk.forget();
         let start = self.walk.next_number();
         let mut piece = Piece {
@@ -199,7 +203,7 @@ impl Piece {
     /// boxes more are active than before.
     fn take(
         &mut self,
-        cx: &Context,
+        cx: &ReadingContext,
         step: Step,
         left: Option<OpenActivation>,
         reading: &Reading,
@@ -238,23 +242,23 @@ impl Piece {
     /// Puts an event among the rows, unless the condition does not hold whatever else is found out.
     fn list(
         &mut self,
-        cx: &Context,
+        cx: &ReadingContext,
         step: Step,
         running: Option<u64>,
         activation: Option<OpenActivation>,
         active: &Stack,
         entered: usize,
     ) {
-        let mut row = Row {
+        let mut row = PieceRow {
             step,
             running,
-            facts: Facts::default(),
+            facts: EventFacts::default(),
             activation,
             awaits: Awaits::default(),
             stack: Vec::new(),
         };
         match activation.map(|activation| activation.caller) {
-            Some(Caller::Site(site)) => row.facts.site = site,
+            Some(CallingGoal::Site(site)) => row.facts.site = site,
             Some(_) => row.awaits.past = true,
             None => {}
         }
@@ -264,15 +268,15 @@ impl Piece {
             Class::Leave(outcome) => {
                 row.facts.outcome = Some(outcome);
                 match activation.map(|activation| activation.began) {
-                    Some(Began::At {
+                    Some(ActivationBegan::At {
                         running: began,
                         event,
                     }) => {
                         row.facts.took = since(began, running);
                         begin = Some(event);
                     }
-                    Some(Began::Active(_)) => row.awaits.past = true,
-                    Some(Began::Lost) | None => begin = Some(u64::MAX),
+                    Some(ActivationBegan::Active(_)) => row.awaits.past = true,
+                    Some(ActivationBegan::Lost) | None => begin = Some(u64::MAX),
                 }
             }
             Class::Cut(_) | Class::Lose(_) | Class::Pause(_) | Class::Note(_) => {}
@@ -297,7 +301,7 @@ impl Piece {
             },
             Class::ReEnter => {
                 let asked = active.newest().nth(entered);
-                let asked = asked.map(|boxed| Place {
+                let asked = asked.map(|boxed| PredicateMoment {
                     predicate: boxed.predicate,
                     event: None,
                 });
@@ -344,7 +348,7 @@ impl Piece {
     /// The activation with so many boxes around it ended, and all inside it.
     fn end(
         &mut self,
-        cx: &Context,
+        cx: &ReadingContext,
         depth: usize,
         ended: ActivationEnd,
         activation: Option<OpenActivation>,
@@ -366,7 +370,7 @@ impl Piece {
     }
 
     /// What later rows are explained with.
-    fn remember(&mut self, cx: &Context, step: Step, active: &Stack) {
+    fn remember(&mut self, cx: &ReadingContext, step: Step, active: &Stack) {
         let of = step.of.map(|(of, _)| of);
         if of.is_some_and(|of| cx.is_between_ports(of.predicate)) {
             return;
@@ -405,9 +409,9 @@ impl Piece {
     }
 }
 
-impl Row {
+impl PieceRow {
     /// The row as conditions and printers see it.
-    pub(super) fn listed<'t>(&self, cx: &Context<'t, '_>) -> Listed<'t> {
+    pub(super) fn listed<'t>(&self, cx: &ReadingContext<'t, '_>) -> Listed<'t> {
         Listed {
             at: EventAt {
                 trace: cx.trace,
@@ -439,10 +443,16 @@ impl Row {
         let caller = self.activation.map(|activation| activation.caller);
         let is_way_out = self.facts.outcome.is_some();
         Pending {
-            site: self.awaits.past && matches!(caller, Some(Caller::Active(_) | Caller::Choice(_))),
+            site: self.awaits.past
+                && matches!(
+                    caller,
+                    Some(CallingGoal::Active(_) | CallingGoal::Choice(_))
+                ),
             end: self.awaits.end,
             took: self.awaits.end
-                || self.awaits.past && is_way_out && matches!(began, Some(Began::Active(_))),
+                || self.awaits.past
+                    && is_way_out
+                    && matches!(began, Some(ActivationBegan::Active(_))),
         }
     }
 
@@ -454,7 +464,7 @@ impl Row {
         }
     }
 
-    pub(super) fn is_caught(&mut self, catcher: Option<Place>) {
+    pub(super) fn is_caught(&mut self, catcher: Option<PredicateMoment>) {
         self.awaits.catcher = false;
         self.facts.caught = catcher;
     }
@@ -466,8 +476,8 @@ pub(super) fn since(began: Option<u64>, ended: Option<u64>) -> Option<u64> {
 }
 
 /// Who did something by the event of this number.
-fn place(of: &OpenBox, event: u64) -> Place {
-    Place {
+fn place(of: &OpenBox, event: u64) -> PredicateMoment {
+    PredicateMoment {
         predicate: of.predicate,
         event: Some(event),
     }

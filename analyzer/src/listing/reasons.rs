@@ -1,12 +1,12 @@
 //! What an event says of the causes of later ones: one rule for all that tell them.
 
 use crate::machine::{Class, WayOut};
-use crate::tables::Place;
+use crate::tables::PredicateMoment;
 
 /// The last port that the program made: what a redo is blamed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastPort {
-    Failure(Place),
+    Failure(PredicateMoment),
     /// Control went on.
     Other,
     Lost,
@@ -15,7 +15,7 @@ pub(crate) enum LastPort {
 impl LastPort {
     /// What an event by `here` makes of it; `None` if it leaves it alone. Not to be asked of what
     /// happens between ports.
-    pub(crate) fn of(class: Class, here: Option<Place>) -> Option<Self> {
+    pub(crate) fn of(class: Class, here: Option<PredicateMoment>) -> Option<Self> {
         match class {
             Class::Leave(WayOut::Fail) => here.map(Self::Failure),
             Class::Lose(_) => Some(Self::Lost),

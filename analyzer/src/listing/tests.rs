@@ -11,7 +11,7 @@ use super::{Bounds, Listing, Pending, Wanted};
 use crate::machine::{Class, WayOut};
 use crate::replay::tests::{long_script, long_trace};
 use crate::scope::Window;
-use crate::tables::{Facts, Listed, Place, SiteNames};
+use crate::tables::{EventFacts, Listed, PredicateMoment, SiteNames};
 use crate::trace::mapping::Mapping;
 use crate::trace::{BoxKind, SiteIndex, StreamInfo, Trace};
 use crate::walk::{Scan, Step, Trail, Walk};
@@ -31,7 +31,7 @@ enum Asked {
 }
 
 impl Asked {
-    fn holds(self, step: &Step, facts: &Facts) -> bool {
+    fn holds(self, step: &Step, facts: &EventFacts) -> bool {
         match self {
             Self::Everything { .. } => true,
             Self::TookMoreThan(least) => facts.took.is_some_and(|took| took > least),
@@ -92,7 +92,7 @@ struct Open {
 
 /// All events of a stream with all facts, the plain way: every event looks back and ahead as far as
 /// it must.
-fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, Facts)> {
+fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, EventFacts)> {
     let kinds = BoxKind::by_predicate(trace);
     let mut walk = Walk::from(trace, None, stream, 0);
     // Each with the active box after it.
@@ -113,7 +113,7 @@ fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, Facts)>
         choices.push(walk.moment().choices().len());
         steps.push((step, active));
     }
-    let mut facts = vec![Facts::default(); steps.len()];
+    let mut facts = vec![EventFacts::default(); steps.len()];
     let mut open: Vec<Open> = Vec::new();
     let mut exited: Vec<Option<SiteIndex>> = Vec::new();
     let between = |at: usize| {
@@ -122,7 +122,7 @@ fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, Facts)>
     };
     let place = |at: usize| {
         let step = &steps[at].0;
-        step.of.map(|(of, _)| Place {
+        step.of.map(|(of, _)| PredicateMoment {
             predicate: of.predicate,
             event: Some(step.number),
         })
@@ -201,7 +201,7 @@ fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, Facts)>
         };
         if step.event == Event::Redo && !between(at) {
             let entered = heights[at] - at.checked_sub(1).map_or(0, |before| heights[before]);
-            let asked = active.get(entered).map(|boxed| Place {
+            let asked = active.get(entered).map(|boxed| PredicateMoment {
                 predicate: boxed.predicate,
                 event: None,
             });
@@ -229,7 +229,7 @@ fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, Facts)>
             facts[at].cause = first.and_then(place);
             let last = (at..steps.len()).take_while(goes_on).filter(flies).last();
             let catcher = last.and_then(|last| steps[last].1.first().copied());
-            facts[at].caught = catcher.map(|boxed| Place {
+            facts[at].caught = catcher.map(|boxed| PredicateMoment {
                 predicate: boxed.predicate,
                 event: Some(boxed.called),
             });

@@ -3,7 +3,7 @@
 use bincode::{Decode, Encode};
 
 use crate::scope::Scope;
-use crate::scope::focus::Way;
+use crate::scope::focus::FocusSteps;
 use crate::trace::PredicateIndex;
 
 /// A box at some moment.
@@ -20,7 +20,7 @@ pub struct OpenBox {
     /// Last calls that it made.
     pub last_calls: u64,
     /// Where it is on the way into the focus that is followed; 0 if none is.
-    pub way: Way,
+    pub way: FocusSteps,
 }
 
 impl OpenBox {

@@ -16,13 +16,13 @@ const WATCHED: u64 = 1 << 16;
 
 /// How far a pass is, and whether it is still wanted.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Watch<'w> {
+pub(crate) struct PassWatch<'w> {
     /// Counts up events read.
     pub(crate) progress: Option<&'w AtomicU64>,
     pub(crate) cancel: Option<&'w AtomicBool>,
 }
 
-impl Watch<'_> {
+impl PassWatch<'_> {
     fn read(&self, events: u64) {
         if let Some(progress) = self.progress {
             progress.fetch_add(events, Ordering::Relaxed);
@@ -41,7 +41,7 @@ impl Watch<'_> {
 pub(crate) fn over_streams<O: Observer + Send, T: Send + Default>(
     trace: &Trace,
     scope: &Scope,
-    watch: Watch,
+    watch: PassWatch,
     new: impl Fn() -> O + Sync + Send,
     sums: impl Fn(O) -> T + Sync + Send,
     and: impl Fn(T, T) -> T + Sync + Send,
@@ -62,7 +62,7 @@ pub(crate) fn one_stream<O: Observer>(
     trace: &Trace,
     stream: &StreamInfo,
     scope: &Scope,
-    watch: Watch,
+    watch: PassWatch,
     observer: &mut O,
 ) -> bool {
     observer.begins(stream.id);

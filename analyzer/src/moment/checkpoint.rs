@@ -17,7 +17,7 @@ pub(crate) struct Checkpoint {
     pub(crate) block: u64,
     /// Number of the event that comes next.
     pub(crate) event: u64,
-    pub(crate) change: Change,
+    pub(crate) change: StacksChange,
 }
 
 /// The boxes of a moment, kept for later.
@@ -36,7 +36,7 @@ impl Kept {
     }
 
     /// The stacks change as they did from one checkpoint to the next.
-    pub(crate) fn change(&mut self, change: &Change) {
+    pub(crate) fn change(&mut self, change: &StacksChange) {
         self.active.change(&change.active);
         self.choices.change(&change.choices);
         (self.lost, self.paused) = (change.lost, change.paused);
@@ -45,7 +45,7 @@ impl Kept {
 
 /// How both stacks differ from those at the checkpoint before.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub(crate) struct Change {
+pub(crate) struct StacksChange {
     pub(crate) active: StackChange,
     pub(crate) choices: StackChange,
     /// There was a gap before.
@@ -54,7 +54,7 @@ pub(crate) struct Change {
     pub(crate) paused: bool,
 }
 
-impl Change {
+impl StacksChange {
     /// This change, and then another one.
     pub(crate) fn and(&self, next: &Self) -> Self {
         Self {

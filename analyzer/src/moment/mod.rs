@@ -14,7 +14,7 @@ pub use crate::machine::OpenBox;
 use crate::machine::{At, Stacks};
 use crate::scope::Scope;
 use crate::trace::PredicateIndex;
-use checkpoint::{Change, Kept};
+use checkpoint::{Kept, StacksChange};
 pub use stack::Stack;
 
 /// The boxes of a stream at a moment. Copies of one that was [frozen](Moment::freeze) cost next to
@@ -78,8 +78,8 @@ impl Moment {
     }
 
     /// How the stacks changed since this was last asked, or since [`Moment::come_back`].
-    pub(crate) fn change(&mut self) -> Change {
-        Change {
+    pub(crate) fn change(&mut self) -> StacksChange {
+        StacksChange {
             active: self.stacks.active.change(),
             choices: self.stacks.choices.change(),
             lost: self.stacks.lost,

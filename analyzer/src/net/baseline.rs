@@ -2,7 +2,7 @@
 //!
 //! Mean costs of ports do not know how a program uses caches and branch predictors. What recording cost it in all can be
 //! measured: the program is run again, and only its outermost predicates are recorded ([`Outermost`]). The costs of all ports
-//! are multiplied alike until the times without them add up to that ([`Measured::fits`]), below each outermost predicate for itself; but
+//! are multiplied alike until the times without them add up to that ([`UnrecordedRuns::fits`]), below each outermost predicate for itself; but
 //! not by more than programs were seen to need. What then is left over is no cost of any event, and taken off in
 //! proportion. Garbage collections and stack shifts have a share of their own, because a run that is
 //! not recorded has less of them. How the sums are shared by the predicates stays an estimate, the sums do not.
@@ -26,7 +26,7 @@ use crate::trace::{BoxKind, PredicateInfo, Trace};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outermost {
     /// By predicate, `module:name/arity`, without the engine's own work.
-    pub counts: BTreeMap<String, Counts>,
+    pub counts: BTreeMap<String, RootCounts>,
     /// Time in those of each predicate, in ns, again without the engine's own work at the top; without the recorder's own if the
     /// trace says what that is.
     pub times: BTreeMap<String, u64>,
@@ -40,7 +40,7 @@ pub struct Outermost {
 
 /// How often predicates were called from nowhere, and how that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct RootCounts {
     /// Calls.
     pub calls: u64,
     /// Exits.
@@ -53,7 +53,7 @@ impl Outermost {
     /// Of a whole trace.
     #[must_use]
     pub fn new(trace: &Trace, profile: &Profile) -> Self {
-        let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
+        let mut counts: BTreeMap<String, RootCounts> = BTreeMap::new();
         for (&(caller, callee), figures) in &profile.edges {
             let Some(info) = trace.predicates().get(callee as usize) else {
                 continue;
@@ -114,7 +114,7 @@ fn name(info: &PredicateInfo) -> String {
 
 /// What unrecorded runs of a program say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Measured {
+pub struct UnrecordedRuns {
     /// In all.
     pub baseline: Baseline,
     /// Time of outermost predicates, in ns.
@@ -130,7 +130,7 @@ const MOST: u64 = 2 * COST_UNIT;
 /// What is fitted for itself took at least one of so many parts of the time.
 const PARTS: u64 = 100;
 
-impl Measured {
+impl UnrecordedRuns {
     /// `None` without runs. Others that use the machine make some runs longer, and none shorter: the quickest counts, for each
     /// outermost predicate its own.
     #[must_use]
@@ -258,7 +258,7 @@ mod tests {
     use portmortem_tracer::{Options, Recorder};
 
     use super::*;
-    use crate::net::Costs;
+    use crate::net::RecordingCosts;
     use crate::replay::{ReplayOptions, replay};
 
     /// A trace of so many calls of `leaf/1` from `main/0`, 100 ticks each and 100 apart, and what recording is said to have cost.
@@ -295,7 +295,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (trace, profile) = recorded(&directory.path().join("a.pmt"), 100, 0);
         let outermost = Outermost::new(&trace, &profile);
-        let once = Counts {
+        let once = RootCounts {
             calls: 1,
             exits: 0,
             fails: 1,
@@ -319,7 +319,7 @@ mod tests {
         };
         let recorded = run(500, 64);
         let measured = |recorded: &Outermost, runs: &[Outermost]| {
-            Measured::new(recorded, runs).map(|measured| measured.baseline)
+            UnrecordedRuns::new(recorded, runs).map(|measured| measured.baseline)
         };
         let found = measured(&recorded, &[run(90, 20), run(80, 16), run(95, 0)]).unwrap();
         assert_eq!((found.ns, found.runs, found.engine_work), (80, 3, 256));
@@ -375,15 +375,15 @@ mod tests {
             engine_ns: whole.engine_ns / 4,
             ..whole.clone()
         };
-        let measured = Measured::new(&whole, &[again]).unwrap();
+        let measured = UnrecordedRuns::new(&whole, &[again]).unwrap();
         let engine_work = measured.baseline.engine_work;
         assert!(engine_work.abs_diff(256) <= 1, "{measured:?}");
-        let costs = Costs {
+        let costs = RecordingCosts {
             ports: PortCosts {
                 inside: [100_000 * COST_UNIT as u32; 8],
                 ..PortCosts::default()
             },
-            ..Costs::default()
+            ..RecordingCosts::default()
         };
         let rates = Rates::new(&trace, &costs);
         let fits = measured.fits(&trace, &profile, &rates);
@@ -433,7 +433,7 @@ mod tests {
             waiting_ns: ns(waited),
             ..whole.clone()
         };
-        let measured = Measured::new(&whole, &[again(9_000_000), again(2_000_000)]).unwrap();
+        let measured = UnrecordedRuns::new(&whole, &[again(9_000_000), again(2_000_000)]).unwrap();
         let rates = Rates::of(&trace).unwrap();
         let fits = measured.fits(&trace, &profile, &rates);
         let found = NetTimes::of(&profile, &rates.fitted(&trace, 0, &fits));
@@ -461,7 +461,7 @@ mod tests {
                 ns: wanted,
                 ..recorded.clone()
             };
-            let measured = Measured::new(&recorded, &[again]).unwrap();
+            let measured = UnrecordedRuns::new(&recorded, &[again]).unwrap();
             let fits = measured.fits(&trace, &profile, &rates);
             assert_eq!([fits[0].predicate, fits[1].predicate], [None, Some(0)]);
             assert_eq!((fits[0].costs, fits[0].left), (fits[1].costs, fits[1].left));
@@ -513,7 +513,7 @@ mod tests {
             ns: ns(9_000_000),
             ..recorded.clone()
         };
-        let measured = Measured::new(&recorded, &[again]).unwrap();
+        let measured = UnrecordedRuns::new(&recorded, &[again]).unwrap();
         let rates = Rates::of(&trace).unwrap();
         let fits = measured.fits(&trace, &profile, &rates);
         let found = NetTimes::of(&profile, &rates.fitted(&trace, 0, &fits));

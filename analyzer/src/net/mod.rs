@@ -27,6 +27,6 @@ pub mod rates;
 mod times;
 pub(crate) mod trials;
 
-pub use costs::Costs;
+pub use costs::RecordingCosts;
 pub use rates::{Rate, Rates};
 pub(crate) use times::share;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Decode, Encode};
 use portmortem_tracer::format::{COST_UNIT, Fit, PortCosts};
 
-use super::costs::Costs;
+use super::costs::RecordingCosts;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::{Port, PortCounts};
 use crate::net::trials;
@@ -32,7 +32,7 @@ pub struct Rates {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Rate {
     /// The costs of what is recorded.
-    pub costs: Costs,
+    pub costs: RecordingCosts,
     /// How much of what is left without them is no waiting for what was recorded, in parts of [`COST_UNIT`].
     pub left: u32,
 }
@@ -40,7 +40,7 @@ pub struct Rate {
 impl Rate {
     /// The costs as they are, and no waiting.
     #[must_use]
-    pub fn new(costs: Costs) -> Self {
+    pub fn new(costs: RecordingCosts) -> Self {
         Self {
             costs,
             left: COST_UNIT as u32,
@@ -49,14 +49,14 @@ impl Rate {
 
     /// Fitted to a baseline.
     #[must_use]
-    pub fn fitted(costs: &Costs, fit: &Fit) -> Self {
+    pub fn fitted(costs: &RecordingCosts, fit: &Fit) -> Self {
         let times = |cost: u32| {
             let units = u64::from(cost) * u64::from(fit.costs) / COST_UNIT;
             u32::try_from(units).unwrap_or(u32::MAX)
         };
         let ports = &costs.ports;
         Self {
-            costs: Costs {
+            costs: RecordingCosts {
                 ports: PortCosts {
                     inside: ports.inside.map(times),
                     outside: ports.outside.map(times),
@@ -77,9 +77,9 @@ impl Rates {
     pub fn of(trace: &Trace) -> Option<Self> {
         // Traces before version 4 have costs instead of trials.
         let fitted = || trials::costs(trace.trials()?);
-        let stated = trace.port_costs().map(|&ports| Costs {
+        let stated = trace.port_costs().map(|&ports| RecordingCosts {
             ports,
-            ..Costs::default()
+            ..RecordingCosts::default()
         });
         let rates = Self::new(trace, &stated.or_else(fitted)?);
         Some(match trace.baseline() {
@@ -112,7 +112,7 @@ impl Rates {
 
     /// The same everywhere.
     #[must_use]
-    pub fn new(trace: &Trace, costs: &Costs) -> Self {
+    pub fn new(trace: &Trace, costs: &RecordingCosts) -> Self {
         Self {
             outermost: BTreeMap::new(),
             other: Rate::new(*costs),

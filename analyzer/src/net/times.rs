@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::figures::net_times::EdgeTimes;
     use crate::figures::{EdgeFigures, Port, PredicateFigures};
-    use crate::net::{Costs, Rate};
+    use crate::net::{Rate, RecordingCosts};
     use crate::trace::BoxKind;
 
     fn costs(call: (u32, u32), exit: (u32, u32)) -> PortCosts {
@@ -246,9 +246,9 @@ mod tests {
         let kinds = arities.iter().map(|&arity| BoxKind::Call { arity });
         Rates {
             outermost: BTreeMap::new(),
-            other: Rate::new(Costs {
+            other: Rate::new(RecordingCosts {
                 ports,
-                ..Costs::default()
+                ..RecordingCosts::default()
             }),
             engine_work: COST_UNIT as u32,
             waiting: COST_UNIT as u32,

@@ -12,7 +12,7 @@
 
 use portmortem_tracer::format::{COST_UNIT, PortCosts, Trial, Trials};
 
-use super::costs::Costs;
+use super::costs::RecordingCosts;
 
 /// Kinds of ports, in the order of [`PortCosts`].
 const KINDS: usize = 8;
@@ -22,12 +22,12 @@ const FAIL: usize = 5;
 const CUT: usize = 6;
 
 /// Costs from trials; `None` if there is too little to go by.
-pub(crate) fn costs(found: &Trials) -> Option<Costs> {
+pub(crate) fn costs(found: &Trials) -> Option<RecordingCosts> {
     let Trials { empty, trials, .. } = found;
     let [exits, fails, ..] = trials.as_slice() else {
         return None;
     };
-    let Fit {
+    let TrialFit {
         total,
         argument,
         slowdown,
@@ -55,15 +55,15 @@ pub(crate) fn costs(found: &Trials) -> Option<Costs> {
         ports.inside[kind] = unit(inside[kind]);
         ports.outside[kind] = unit(total[kind] - inside[kind]);
     }
-    Some(Costs {
+    Some(RecordingCosts {
         ports,
         callback: unit(callback),
     })
 }
 
 /// The least and the largest factor, in parts of [`COST_UNIT`], that the costs must have to explain what recording one of the trials cost.
-pub(crate) fn spread(found: &Trials, costs: &Costs) -> Option<(u32, u32)> {
-    let Costs { ports, callback } = costs;
+pub(crate) fn spread(found: &Trials, costs: &RecordingCosts) -> Option<(u32, u32)> {
+    let RecordingCosts { ports, callback } = costs;
     let factors = with_callbacks(found).filter_map(|(trial, callbacks)| {
         let each = |kind| u128::from(ports.inside[kind]) + u128::from(ports.outside[kind]);
         // Products of 64 and at most 33 bits: their sum is far from 128.
@@ -97,7 +97,7 @@ const ARGUMENT: usize = KINDS;
 const WORK: usize = KINDS + 1;
 const CALLBACK: usize = KINDS + 2;
 
-struct Fit {
+struct TrialFit {
     /// Ticks of each kind of event, none negative.
     total: [f64; KINDS],
     argument: f64,
@@ -116,7 +116,7 @@ fn with_callbacks(found: &Trials) -> impl Iterator<Item = (&Trial, u64)> {
 }
 
 /// Weights make errors relative to the unrecorded time.
-fn fit(found: &Trials) -> Option<Fit> {
+fn fit(found: &Trials) -> Option<TrialFit> {
     let trials = || with_callbacks(found).filter(|(trial, _)| trial.untraced > 0);
     let (mut all, mut extra) = (0.0, 0.0);
     for (trial, _) in trials() {
@@ -159,7 +159,7 @@ fn fit(found: &Trials) -> Option<Fit> {
     let found = solve_nonnegative(&normal, &right, start);
     let mut total = [0.0; KINDS];
     total.copy_from_slice(&found[..KINDS]);
-    Some(Fit {
+    Some(TrialFit {
         total,
         argument: found[ARGUMENT],
         slowdown: found[WORK],
@@ -319,9 +319,9 @@ mod tests {
             ..Trials::default()
         };
         let ports_alone = |ports| {
-            Some(Costs {
+            Some(RecordingCosts {
                 ports,
-                ..Costs::default()
+                ..RecordingCosts::default()
             })
         };
         let all = PortCosts {

@@ -10,9 +10,9 @@ use crate::trace::Callable;
 /// No box, no arc, no place, no chain, no root.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A place, in one [`Books`](super::books::Books).
+/// A place, in one [`Ledger`](super::ledger::Ledger).
 pub(super) type PlaceId = u32;
-/// An arc, in one [`Books`](super::books::Books).
+/// An arc, in one [`Ledger`](super::ledger::Ledger).
 pub(super) type ArcId = u32;
 
 /// 2⁶⁴ over the golden ratio (Knuth, as above).
@@ -22,13 +22,13 @@ const FIRST_BITS: u32 = 6;
 
 /// An entry: an arc, by where it comes from and what it calls. No place: free.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct ArcEntry {
     from: PlaceId,
     callable: Callable,
     arc: ArcId,
 }
 
-const FREE: Entry = Entry {
+const FREE: ArcEntry = ArcEntry {
     from: NONE,
     callable: NONE,
     arc: NONE,
@@ -37,7 +37,7 @@ const FREE: Entry = Entry {
 /// All arcs from places. At most three quarters of the entries are in use.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ArcTable {
-    entries: Vec<Entry>,
+    entries: Vec<ArcEntry>,
     used: usize,
 }
 
@@ -58,7 +58,7 @@ impl ArcTable {
             self.grow();
         }
         let at = self.find(from, callable);
-        self.entries[at] = Entry {
+        self.entries[at] = ArcEntry {
             from,
             callable,
             arc,

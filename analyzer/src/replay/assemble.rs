@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::books::{
-    Books, CallArc, Figures, NEVER, NONE, Place, PlaceId, SHARED, SHARED_PORTS, add,
-};
 use super::clock::Ticks;
+use super::ledger::{
+    BoxPlace, CallArc, Figures, Ledger, NEVER, NONE, PlaceId, SHARED, SHARED_PORTS, add,
+};
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
@@ -16,15 +16,15 @@ use crate::figures::{Caller, EdgeFigures, Port, PortCounts, PredicateFigures, Si
 use crate::trace::{Center, PredicateIndex, SiteIndex};
 
 /// All that is summed over arcs. Sums by predicate and those by place are made at the same time.
-pub(super) fn profile(books: &Books) -> Profile {
+pub(super) fn profile(ledger: &Ledger) -> Profile {
     let of_predicates = || {
-        let by_site = by_site(books);
+        let by_site = by_site(ledger);
         let edges = edges(&by_site);
-        (predicates(books), edges, sites(by_site))
+        (predicates(ledger), edges, sites(by_site))
     };
     let of_places = || {
-        let by_place = by_place(books);
-        (contexts(books, &by_place), centers(books, &by_place))
+        let by_place = by_place(ledger);
+        (contexts(ledger, &by_place), centers(ledger, &by_place))
     };
     let ((predicates, edges, sites), (contexts, centers)) = rayon::join(of_predicates, of_places);
     Profile {
@@ -38,9 +38,9 @@ pub(super) fn profile(books: &Books) -> Profile {
 }
 
 /// By predicate, the unknown one last.
-fn predicates(books: &Books) -> Vec<PredicateFigures> {
-    let mut all = vec![PredicateFigures::default(); books.begin() as usize];
-    for (arc, figures) in books.totals() {
+fn predicates(ledger: &Ledger) -> Vec<PredicateFigures> {
+    let mut all = vec![PredicateFigures::default(); ledger.begin() as usize];
+    for (arc, figures) in ledger.totals() {
         all[arc.predicate as usize].add(&predicate(arc, &figures));
     }
     all
@@ -78,7 +78,7 @@ fn predicate(arc: &CallArc, figures: &Figures) -> PredicateFigures {
 }
 
 /// A caller, a callee, and the goal that calls if that is known.
-type At = (Caller, PredicateIndex, Option<SiteIndex>);
+type CallPlace = (Caller, PredicateIndex, Option<SiteIndex>);
 
 /// What was done at a site.
 #[derive(Default)]
@@ -93,10 +93,14 @@ struct AtSite {
 }
 
 /// By caller, callee and site.
-fn by_site(books: &Books) -> BTreeMap<At, AtSite> {
+fn by_site(ledger: &Ledger) -> BTreeMap<CallPlace, AtSite> {
     let mut all: FxHashMap<_, AtSite> = FxHashMap::default();
-    for (arc, figures) in books.totals() {
-        let key = (caller(books, arc), arc.predicate, books.site(arc.callable));
+    for (arc, figures) in ledger.totals() {
+        let key = (
+            caller(ledger, arc),
+            arc.predicate,
+            ledger.site(arc.callable),
+        );
         let sum = all.entry(key).or_default();
         let at_site = figures.outer();
         sum.figures.add(&SiteFigures {
@@ -115,7 +119,7 @@ fn by_site(books: &Books) -> BTreeMap<At, AtSite> {
 }
 
 /// By caller and callee.
-fn edges(by_site: &BTreeMap<At, AtSite>) -> BTreeMap<(Caller, PredicateIndex), EdgeFigures> {
+fn edges(by_site: &BTreeMap<CallPlace, AtSite>) -> BTreeMap<(Caller, PredicateIndex), EdgeFigures> {
     let mut all: BTreeMap<_, EdgeFigures> = BTreeMap::new();
     for (&(caller, callee, _), at_site) in by_site {
         let edge = all.entry((caller, callee)).or_default();
@@ -131,7 +135,7 @@ fn edges(by_site: &BTreeMap<At, AtSite>) -> BTreeMap<(Caller, PredicateIndex), E
 }
 
 /// By caller, callee and site.
-fn sites(by_site: BTreeMap<At, AtSite>) -> BTreeMap<At, SiteFigures> {
+fn sites(by_site: BTreeMap<CallPlace, AtSite>) -> BTreeMap<CallPlace, SiteFigures> {
     let figures = by_site
         .into_iter()
         .map(|(key, at_site)| (key, at_site.figures));
@@ -141,16 +145,16 @@ fn sites(by_site: BTreeMap<At, AtSite>) -> BTreeMap<At, SiteFigures> {
 }
 
 /// Who calls by an arc.
-fn caller(books: &Books, arc: &CallArc) -> Caller {
-    match books.places[arc.from as usize].predicate {
-        caller if caller == books.begin() => Caller::Root,
+fn caller(ledger: &Ledger, arc: &CallArc) -> Caller {
+    match ledger.places[arc.from as usize].predicate {
+        caller if caller == ledger.begin() => Caller::Root,
         caller => Caller::Predicate(caller),
     }
 }
 
 /// The call tree, in its order.
-fn contexts(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
-    let rows = Rows::of(books, by_place);
+fn contexts(ledger: &Ledger, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
+    let rows = TreeRows::of(ledger, by_place);
     let below = rows.below();
     let mut ordered: Vec<ContextFigures> = Vec::with_capacity(below.rows.len());
     let mut waiting: Vec<(PlaceId, Option<u32>)> = Vec::new();
@@ -183,8 +187,8 @@ fn contexts(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
 }
 
 /// The rows of the call tree, each by its first place.
-struct Rows<'b> {
-    books: &'b Books,
+struct TreeRows<'b> {
+    ledger: &'b Ledger,
     by_place: &'b [CenterFigures],
     /// By place: ticks thrown away.
     undone: Vec<u64>,
@@ -192,21 +196,21 @@ struct Rows<'b> {
     more: FxHashMap<PlaceId, Vec<PlaceId>>,
 }
 
-impl<'b> Rows<'b> {
-    fn of(books: &'b Books, by_place: &'b [CenterFigures]) -> Self {
-        let mut undone = vec![0; books.places.len()];
-        for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
-            let figures = books.find_figures(arc);
+impl<'b> TreeRows<'b> {
+    fn of(ledger: &'b Ledger, by_place: &'b [CenterFigures]) -> Self {
+        let mut undone = vec![0; ledger.places.len()];
+        for arc in ledger.arcs.iter().filter(|arc| arc.place != NONE) {
+            let figures = ledger.find_figures(arc);
             undone[arc.place as usize] += figures.map_or(0, |figures| figures.undone);
         }
         let mut more: FxHashMap<_, Vec<_>> = FxHashMap::default();
-        for (id, place) in books.places.iter().enumerate() {
+        for (id, place) in ledger.places.iter().enumerate() {
             if place.row as usize != id {
                 more.entry(place.row).or_default().push(id as PlaceId);
             }
         }
         Self {
-            books,
+            ledger,
             by_place,
             undone,
             more,
@@ -215,13 +219,13 @@ impl<'b> Rows<'b> {
 
     /// Those that have figures, or one of whose rows below has, by what they are below.
     fn below(&self) -> Below {
-        let places = &self.books.places;
+        let places = &self.ledger.places;
         let mut used = vec![false; places.len()];
         for (id, place) in places.iter().enumerate() {
             let is_used = self.undone[id] > 0 || self.by_place[id] != CenterFigures::default();
             used[place.row as usize] |= is_used;
         }
-        let is_row = |id: usize, place: &Place| place.row as usize == id && place.above != NONE;
+        let is_row = |id: usize, place: &BoxPlace| place.row as usize == id && place.above != NONE;
         // A place is always after the one above.
         for (id, place) in places.iter().enumerate().rev() {
             if is_row(id, place) {
@@ -229,7 +233,7 @@ impl<'b> Rows<'b> {
             }
         }
         let mut begins = vec![0; places.len() + 1];
-        let is_shown = |(id, place): &(usize, &Place)| is_row(*id, place) && used[*id];
+        let is_shown = |(id, place): &(usize, &BoxPlace)| is_row(*id, place) && used[*id];
         for (_, place) in places.iter().enumerate().filter(is_shown) {
             begins[place.above as usize + 1] += 1;
         }
@@ -266,7 +270,7 @@ impl<'b> Rows<'b> {
     }
 
     fn of_place(&self, id: PlaceId) -> ContextFigures {
-        let place = &self.books.places[id as usize];
+        let place = &self.ledger.places[id as usize];
         let figures = &self.by_place[id as usize];
         ContextFigures {
             parent: None,
@@ -310,11 +314,11 @@ impl Below {
 
 /// By cost centre and predicate.
 fn centers(
-    books: &Books,
+    ledger: &Ledger,
     by_place: &[CenterFigures],
 ) -> BTreeMap<(Center, PredicateIndex), CenterFigures> {
     let mut all = BTreeMap::<_, CenterFigures>::new();
-    for (place, figures) in books.places.iter().zip(by_place) {
+    for (place, figures) in ledger.places.iter().zip(by_place) {
         if place.above != NONE && *figures != CenterFigures::default() {
             let center = (place.center != NONE).then_some(place.center);
             let row = all.entry((center, place.predicate)).or_default();
@@ -325,9 +329,9 @@ fn centers(
 }
 
 /// What the boxes of each place did.
-fn by_place(books: &Books) -> Vec<CenterFigures> {
-    let mut all = vec![CenterFigures::default(); books.places.len()];
-    for (arc, figures) in books.totals().filter(|(arc, _)| arc.place != NONE) {
+fn by_place(ledger: &Ledger) -> Vec<CenterFigures> {
+    let mut all = vec![CenterFigures::default(); ledger.places.len()];
+    for (arc, figures) in ledger.totals().filter(|(arc, _)| arc.place != NONE) {
         let here = &mut all[arc.place as usize];
         here.ports.add(&figures.ports);
         here.self_ticks += figures.self_by.iter().sum::<u64>();
@@ -337,10 +341,10 @@ fn by_place(books: &Books) -> Vec<CenterFigures> {
         let caller = &mut all[arc.from as usize];
         add_ports(&mut caller.outside, &figures, &figures.followed);
     }
-    for (place, hidden) in books.all_hidden() {
+    for (place, hidden) in ledger.all_hidden() {
         all[place as usize].hidden = *hidden;
     }
-    for ((own, place), ticks) in &books.elsewhere {
+    for ((own, place), ticks) in &ledger.elsewhere {
         all[*own as usize].self_ticks -= ticks;
         all[*place as usize].self_ticks += ticks;
     }

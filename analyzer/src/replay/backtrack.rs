@@ -3,10 +3,10 @@
 //! Entries of before the chunk are not known. The chunk remembers what happens to them ([`Taken`]), and
 //! [`super::join`] finds out what it means.
 
-use super::books::{CUT, NONE, REDO, add};
-use super::boxes::{BoxId, PhysicalBox, RootId, entries, logical};
-use super::choices::{Cause, Choice, Failed, Idle, Live, Reason, Resumed, Taken, Who};
+use super::boxes::{ArenaBox, PhysicalBox, RootId, entries, logical};
+use super::choices::{Choice, Failed, Idle, Live, Reason, RedoCause, Resumed, Taken, Who};
 use super::chunk::Chunk;
+use super::ledger::{CUT, NONE, REDO, add};
 use crate::figures::Port;
 use crate::trace::PredicateIndex;
 
@@ -50,18 +50,18 @@ impl Chunk<'_> {
     }
 
     /// The cause of a redo.
-    fn failing(&mut self) -> Cause {
-        let active = |who| Cause {
+    fn failing(&mut self) -> RedoCause {
+        let active = |who| RedoCause {
             who,
             reason: Reason::WasActive,
         };
         let cause = match self.failed {
             Failed::Nobody | Failed::Held(_) => active(self.inner()),
-            Failed::Driver => Cause {
+            Failed::Driver => RedoCause {
                 who: self.inner(),
                 reason: Reason::Drove,
             },
-            Failed::Exited(root) => Cause {
+            Failed::Exited(root) => RedoCause {
                 who: self.inner(),
                 reason: Reason::CalledRoot(root),
             },
@@ -125,8 +125,8 @@ impl Chunk<'_> {
     /// The predicate of the innermost visible logical box.
     fn inner(&mut self) -> Who {
         let place = self.place();
-        let predicate = self.books.places[place as usize].predicate;
-        if predicate != self.books.begin() {
+        let predicate = self.ledger.places[place as usize].predicate;
+        if predicate != self.ledger.begin() {
             Who::Predicate(predicate)
         } else if self.whole {
             Who::Inner(0)
@@ -149,7 +149,7 @@ impl Chunk<'_> {
 
     /// Whether a box was called by the active one; not by one before whose room that now has.
     #[inline(always)]
-    fn is_called_by_active(&self, id: BoxId) -> bool {
+    fn is_called_by_active(&self, id: ArenaBox) -> bool {
         let boxed = self.boxes.get(id);
         let active = self.boxes.get(self.active);
         boxed.parent == self.active
@@ -157,16 +157,16 @@ impl Chunk<'_> {
     }
 
     /// Enters a box again that exited in the chunk.
-    pub(super) fn reenter(&mut self, choice: &Choice, cause: Cause) {
+    pub(super) fn reenter(&mut self, choice: &Choice, cause: RedoCause) {
         let from = self.place();
-        let caller = self.books.places[from as usize].predicate;
+        let caller = self.ledger.places[from as usize].predicate;
         let elsewhere = !self.is_called_by_active(choice.id);
         let moved = self.boxes.get(self.active).moved || self.boxes.get(choice.id).moved;
         if elsewhere || moved {
             self.redo_elsewhere(choice.id, elsewhere);
         }
         let boxed = self.boxes.get(choice.id);
-        self.unusual |= boxed.root != NONE && caller != self.books.begin();
+        self.unusual |= boxed.root != NONE && caller != self.ledger.begin();
         self.active = choice.id;
         self.depth += 1;
         self.max_depth = self.max_depth.max(self.depth);
@@ -191,18 +191,18 @@ impl Chunk<'_> {
         boxed.since = self.now;
         let lived = self.now.all - choice.pushed;
         for (entry, boxes) in entries(boxed) {
-            let figures = self.books.figures(entry.arc);
+            let figures = self.ledger.figures(entry.arc);
             figures.ports.redos += boxes;
             add(&mut figures.lifetime, lived.wrapping_mul(boxes));
-            let goal = self.books.arcs[entry.arc as usize].callable;
+            let goal = self.ledger.arcs[entry.arc as usize].callable;
             self.on_chain.enter(goal, entry);
         }
         if let Some(chain) = &mut boxed.chain {
-            self.books.figures(id).count_shared(REDO, 0, 1);
+            self.ledger.figures(id).count_shared(REDO, 0, 1);
             for (at, ((entry, _), group)) in chain.groups.iter_mut().enumerate() {
                 group.entered = self.now.times(group.boxes);
                 let covered = group.boxes - u64::from(at == chain.last);
-                self.books
+                self.ledger
                     .figures(entry.arc)
                     .count_shared(REDO, group.boxes, covered);
             }
@@ -214,13 +214,13 @@ impl Chunk<'_> {
 
     /// Enters a box again that exited before the chunk.
     #[cold]
-    fn redo_root(&mut self, cause: Cause) {
+    fn redo_root(&mut self, cause: RedoCause) {
         // Its caller is of before the chunk, too, and did not depart since.
         let place = self.place();
-        self.unusual |= self.books.places[place as usize].above != NONE;
+        self.unusual |= self.ledger.places[place as usize].above != NONE;
         let live = self.live();
-        let later = self.books.loose_arc();
-        self.books.figures(later).ports.redos += 1;
+        let later = self.ledger.loose_arc();
+        self.ledger.figures(later).ports.redos += 1;
         let root = self.roots.len() as RootId;
         self.active = self.new_root(PhysicalBox {
             parent: self.active,
@@ -264,13 +264,13 @@ impl Chunk<'_> {
             let lived = self.now.all - choice.pushed;
             let boxed = self.boxes.get(choice.id);
             for (at, (id, boxes)) in logical(boxed).enumerate() {
-                let figures = self.books.figures(id);
+                let figures = self.ledger.figures(id);
                 figures.ports.cuts += boxes;
                 if at > 0 {
                     figures.count_shared(CUT, boxes, 0);
                 }
                 add(&mut figures.lifetime, lived.wrapping_mul(boxes));
-                let arc = &self.books.arcs[id as usize];
+                let arc = &self.ledger.arcs[id as usize];
                 let cut = if arc.from == NONE {
                     Who::Outer(boxed.root)
                 } else {

@@ -91,17 +91,17 @@ pub(super) struct Figures {
 /// arc. While those were on the chain that are the outermost of their goal, all was work.
 ///
 /// A usual box touches this one cache line of its arc.
-/// [`Books::total`](super::books::Books::total) adds it to [`Figures`].
+/// [`Ledger::total`](super::ledger::Ledger::total) adds it to [`Figures`].
 #[derive(Debug, Clone, Copy, Default, Encode, Decode)]
 #[repr(C, align(64))]
 pub(super) struct Usual {
-    /// As of the [`CallArc`](super::books::CallArc).
+    /// As of the [`CallArc`](super::ledger::CallArc).
     pub(super) predicate: PredicateIndex,
     pub(super) callable: Callable,
     /// Of all boxes, last calls left out.
     pub(super) calls: u64,
-    pub(super) exits: Left,
-    pub(super) fails: Left,
+    pub(super) exits: BoxesLeft,
+    pub(super) fails: BoxesLeft,
 }
 
 impl Usual {
@@ -143,8 +143,8 @@ impl Usual {
 #[repr(C, align(64))]
 pub(super) struct UsualChains {
     /// Boxes that were departed into.
-    exits: Left,
-    fails: Left,
+    exits: BoxesLeft,
+    fails: BoxesLeft,
     /// Boxes that were not the innermost of their chain, of those that were called, too.
     covered_exits: u64,
     covered_fails: u64,
@@ -208,7 +208,7 @@ impl UsualChains {
 /// Boxes that were left in one way.
 #[derive(Debug, Clone, Copy, Default, Encode, Decode)]
 #[repr(C)]
-pub(super) struct Left {
+pub(super) struct BoxesLeft {
     pub(super) boxes: u64,
     /// Ticks while they were active themselves.
     pub(super) own: u64,
@@ -216,7 +216,7 @@ pub(super) struct Left {
     pub(super) outer: u64,
 }
 
-impl Left {
+impl BoxesLeft {
     fn add(&mut self, other: &Self) {
         self.boxes += other.boxes;
         add(&mut self.own, other.own);

@@ -7,13 +7,13 @@ mod kept;
 
 use bincode::{Decode, Encode};
 
-use super::books::{ArcId, Entry, NONE, PlaceId};
 use super::clock::Ticks;
+use super::ledger::{ArcId, Entry, NONE, PlaceId};
 use super::small_map::SmallMap;
 use crate::trace::{BoxKind, Callable, PredicateIndex};
 
 /// A box in one arena.
-pub(super) type BoxId = u32;
+pub(super) type ArenaBox = u32;
 /// A box of before the chunk, by the order in which it was met.
 pub(super) type RootId = u32;
 
@@ -21,7 +21,7 @@ pub(super) type RootId = u32;
 #[derive(Debug, Clone, Encode, Decode)]
 pub(super) struct PhysicalBox {
     /// Its caller. [`NONE`]: unknown.
-    pub(super) parent: BoxId,
+    pub(super) parent: ArenaBox,
     /// The arc it was entered by. [`NONE`]: hidden, or a root in the activation it began the chunk with.
     pub(super) arc: ArcId,
     /// By which arc the innermost other box of its predicate was left, if there is one: its time is no
@@ -98,10 +98,10 @@ impl PhysicalBox {
 
 /// How many predicates had departed before: so it is known which were in the chain. Not known of a
 /// chain that was handed from chunk to chunk.
-pub(super) type Stage = u32;
+pub(super) type DepartedBefore = u32;
 
 /// What the boxes of a group have in common. Only one box of a goal can be the outermost.
-pub(super) type GroupKey = (Entry, Stage);
+pub(super) type GroupKey = (Entry, DepartedBefore);
 
 /// Logical boxes of a chain that were entered alike.
 #[derive(Debug, Clone, Copy, Default, Encode, Decode)]
@@ -191,7 +191,7 @@ impl Chain {
             None => self.base_own += own,
             Some((_, group)) => group.own += own,
         }
-        let key = (entry, self.rest.len() as Stage);
+        let key = (entry, self.rest.len() as DepartedBefore);
         if self.groups.get(self.last).map(|(last, _)| *last) != Some(key) {
             self.last = self.groups.add(key);
             *self.rest.entry(from) = entry.arc;
@@ -220,7 +220,7 @@ pub(super) fn logical(boxed: &PhysicalBox) -> impl Iterator<Item = (ArcId, u64)>
 pub(super) struct Boxes {
     boxes: Vec<PhysicalBox>,
     /// The first box to be used again; the others follow by parent links. [`NONE`]: there is none.
-    free: BoxId,
+    free: ArenaBox,
     /// Chains to be used again, too: empty, with their memory.
     #[allow(
         clippy::vec_box,
@@ -245,7 +245,7 @@ impl Boxes {
     /// Set its fields one by one where they are. A box put together elsewhere and copied waits for its own
     /// stores, which took a fifth of the replay.
     #[inline(always)]
-    pub(super) fn add(&mut self) -> Option<(BoxId, &mut PhysicalBox)> {
+    pub(super) fn add(&mut self) -> Option<(ArenaBox, &mut PhysicalBox)> {
         let id = match self.free {
             NONE => self.grow()?,
             free => free,
@@ -257,16 +257,16 @@ impl Boxes {
 
     /// The id of the box to be added next, if there is room.
     #[inline(always)]
-    pub(super) fn next(&self) -> BoxId {
+    pub(super) fn next(&self) -> ArenaBox {
         match self.free {
-            NONE => self.boxes.len() as BoxId,
+            NONE => self.boxes.len() as ArenaBox,
             free => free,
         }
     }
 
     #[cold]
-    fn grow(&mut self) -> Option<BoxId> {
-        let id = self.boxes.len() as BoxId;
+    fn grow(&mut self) -> Option<ArenaBox> {
+        let id = self.boxes.len() as ArenaBox;
         if id >= NONE - 1 {
             return None;
         }
@@ -275,7 +275,7 @@ impl Boxes {
     }
 
     /// A copy of a box; as [`Boxes::add`].
-    pub(super) fn put(&mut self, made: PhysicalBox) -> Option<BoxId> {
+    pub(super) fn put(&mut self, made: PhysicalBox) -> Option<ArenaBox> {
         let (id, place) = self.add()?;
         *place = made;
         Some(id)
@@ -283,7 +283,7 @@ impl Boxes {
 
     /// The box will not be asked for again.
     #[inline(always)]
-    pub(super) fn release(&mut self, id: BoxId) {
+    pub(super) fn release(&mut self, id: ArenaBox) {
         let freed = &mut self.boxes[id as usize];
         freed.parent = self.free;
         self.free = id;
@@ -293,7 +293,7 @@ impl Boxes {
     }
 
     #[inline(never)]
-    fn release_chain(&mut self, id: BoxId) {
+    fn release_chain(&mut self, id: ArenaBox) {
         if let Some(mut chain) = self.boxes[id as usize].chain.take() {
             chain.clear();
             self.spare.push(chain);
@@ -301,7 +301,7 @@ impl Boxes {
     }
 
     /// The chain of a box; an empty one if it had none.
-    pub(super) fn chain(&mut self, id: BoxId) -> &mut Chain {
+    pub(super) fn chain(&mut self, id: ArenaBox) -> &mut Chain {
         let spare = &mut self.spare;
         self.boxes[id as usize]
             .chain
@@ -309,12 +309,12 @@ impl Boxes {
     }
 
     #[inline]
-    pub(super) fn get(&self, id: BoxId) -> &PhysicalBox {
+    pub(super) fn get(&self, id: ArenaBox) -> &PhysicalBox {
         &self.boxes[id as usize]
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, id: BoxId) -> &mut PhysicalBox {
+    pub(super) fn get_mut(&mut self, id: ArenaBox) -> &mut PhysicalBox {
         &mut self.boxes[id as usize]
     }
 

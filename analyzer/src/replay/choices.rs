@@ -2,14 +2,14 @@
 
 use bincode::{Decode, Encode};
 
-use super::books::{ArcId, add};
-use super::boxes::{BoxId, RootId};
+use super::boxes::{ArenaBox, RootId};
+use super::ledger::{ArcId, add};
 use crate::trace::PredicateIndex;
 
 /// An entry of the choice stack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
-    pub(super) id: BoxId,
+    pub(super) id: ArenaBox,
     pub(super) pushed: u64,
     pub(super) live: Live,
 }
@@ -35,7 +35,7 @@ pub(super) enum Taken {
         root: RootId,
         now: u64,
         live: Live,
-        cause: Cause,
+        cause: RedoCause,
     },
     /// Some are discarded.
     Cut { count: u32, now: u64, by: Who },
@@ -71,7 +71,7 @@ pub(super) enum Resumed {
 
 /// Why a box is re-entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Cause {
+pub(super) struct RedoCause {
     /// The box that failed, or was active when an unrecorded one failed.
     pub(super) who: Who,
     /// Not known of [`Who::Before`] and [`Who::After`].
@@ -117,7 +117,7 @@ pub(super) enum Failed {
     /// There was no port in the chunk yet.
     AsBefore,
     /// That of a box, which may have been some redos ago.
-    Somebody(Cause),
+    Somebody(RedoCause),
     /// The last ports were calls of what happens between two ports, so many. When they have exited it is what
     /// [`Chunk::held`](super::chunk::Chunk::held) says.
     Held(u32),

@@ -8,10 +8,10 @@
 use portmortem_tracer::format::Dialect;
 use rustc_hash::FxHashMap;
 
-use super::books::{ArcId, Books, Entry, NEVER, NONE, PlaceId, WayOut};
-use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
-use super::choices::{Backtrack, Cause, Choice, Failed, Resumed, Taken, Who};
+use super::boxes::{ArenaBox, Boxes, PhysicalBox, RootId};
+use super::choices::{Backtrack, Choice, Failed, RedoCause, Resumed, Taken, Who};
 use super::clock::Ticks;
+use super::ledger::{ArcId, Entry, Ledger, NEVER, NONE, PlaceId, WayOut};
 use super::on_chain::OnChain;
 use super::routes::Route;
 use crate::figures::StreamFigures;
@@ -23,7 +23,7 @@ use crate::trace::{BoxKind, Callable};
 /// A box of before the chunk.
 #[derive(Debug)]
 pub(super) struct Root {
-    pub(super) id: BoxId,
+    pub(super) id: ArenaBox,
     /// Where its boxes call from; [`NONE`] if they called none.
     pub(super) place: PlaceId,
     /// How the activation ended that was on at the beginning of the chunk.
@@ -64,9 +64,9 @@ pub(super) struct Violations {
 }
 
 /// Which boxes were moved: the number of the event that called it, and of the one that moved it.
-pub(super) type Moves = FxHashMap<BoxId, (u64, u64)>;
+pub(super) type Moves = FxHashMap<ArenaBox, (u64, u64)>;
 
-/// The state of a stream in a chunk, and its books.
+/// The state of a stream in a chunk, and its ledger.
 #[derive(Debug)]
 pub(super) struct Chunk<'c> {
     pub(super) scope: &'c Scope,
@@ -75,17 +75,17 @@ pub(super) struct Chunk<'c> {
     pub(super) hides: bool,
     /// The window has not begun: what is greatest there does not matter.
     pub(super) early: bool,
-    pub(super) books: Books,
+    pub(super) ledger: Ledger,
     pub(super) boxes: Boxes,
     pub(super) roots: Vec<Root>,
     /// Roots of the chain that was active at the beginning, innermost first.
     pub(super) levels: Vec<RootId>,
     pub(super) choices: Vec<Choice>,
     pub(super) taken: Vec<Taken>,
-    pub(super) backtracks: FxHashMap<(Cause, Resumed), Backtrack>,
+    pub(super) backtracks: FxHashMap<(RedoCause, Resumed), Backtrack>,
     pub(super) cuts: FxHashMap<(Who, Who), u64>,
     pub(super) on_chain: OnChain,
-    pub(super) active: BoxId,
+    pub(super) active: ArenaBox,
     /// How many entries of before the chunk left the choice stack.
     pub(super) popped: i64,
     /// Boxes on the active chain and heights of the choice stack, relative to the beginning.
@@ -109,7 +109,7 @@ pub(super) struct Chunk<'c> {
     /// The state at the beginning is known: no box was active.
     pub(super) whole: bool,
     /// Stands for no box in a whole stream; after a gap, an unknown box.
-    pub(super) bottom: BoxId,
+    pub(super) bottom: ArenaBox,
     pub(super) gap_ticks: u64,
     /// Time without a processor that was booked when the stream began.
     waited_before: u64,
@@ -131,7 +131,7 @@ impl<'c> Chunk<'c> {
             sight: Sight::new(scope),
             hides: scope.has_transparent(),
             early: false,
-            books: Books::new(scope),
+            ledger: Ledger::new(scope),
             boxes: Boxes::default(),
             roots: Vec::new(),
             levels: Vec::new(),
@@ -176,7 +176,8 @@ impl<'c> Chunk<'c> {
         self.active = self.new_level();
     }
 
-    /// Begins a whole stream at `tick`. Earlier books stay; the last stream must be finished.
+    /// Begins a whole stream at `tick`. What was booked before stays; the last stream must be
+    /// finished.
     pub(super) fn begin_stream(&mut self, tick: u64) {
         self.whole = true;
         self.early = self.scope.window.is_some();
@@ -184,7 +185,7 @@ impl<'c> Chunk<'c> {
         self.now = Ticks::default();
         self.paused = false;
         self.paused_ticks = 0;
-        self.waited_before = self.books.waited();
+        self.waited_before = self.ledger.waited();
         (self.undone, self.idle_undone) = (0, 0);
         self.failed = Failed::Nobody;
         (self.depth, self.max_depth, self.max_height) = (0, 0, 0);
@@ -228,7 +229,7 @@ impl<'c> Chunk<'c> {
             self_ticks: self.now.all - untraced,
             untraced_ticks: untraced,
             paused_ticks: self.paused_ticks,
-            waiting_ticks: self.books.waited().wrapping_sub(self.waited_before),
+            waiting_ticks: self.ledger.waited().wrapping_sub(self.waited_before),
             work_ticks: self.now.work().wrapping_sub(untraced),
             gap_ticks: self.gap_ticks,
             lost_events: self.lost_events,
@@ -325,7 +326,7 @@ impl<'c> Chunk<'c> {
 
     #[cold]
     fn root_place(&mut self) -> PlaceId {
-        let place = self.books.root(self.books.begin());
+        let place = self.ledger.root(self.ledger.begin());
         let active = self.boxes.get_mut(self.active);
         active.place = place;
         self.roots[active.root as usize].place = place;
@@ -348,8 +349,8 @@ impl<'c> Chunk<'c> {
         let mut then_fails = false;
         let mut is_left_out = false;
         let (entry, place) = if HIDES && self.is_transparent(parent, id, callable) {
-            let predicate = self.books.callee(callable);
-            let place = self.books.place_of_hidden(from, predicate);
+            let predicate = self.ledger.callee(callable);
+            let place = self.ledger.place_of_hidden(from, predicate);
             kind = self.call_hidden((from, place), predicate);
             self.forget_failure(predicate);
             let entry = Entry {
@@ -359,11 +360,11 @@ impl<'c> Chunk<'c> {
             };
             (entry, place)
         } else {
-            let (caller, Route { arc, place, .. }) = self.books.route(from, callable);
-            self.books.routes.fetch(place);
-            let called = self.books.called(callable);
+            let (caller, Route { arc, place, .. }) = self.ledger.route(from, callable);
+            self.ledger.routes.fetch(place);
+            let called = self.ledger.called(callable);
             let predicate = called.predicate;
-            self.books.usual[arc as usize].calls += 1;
+            self.ledger.usual[arc as usize].calls += 1;
             self.on_chain.leave_by(caller, arc);
             let entry = self.on_chain.entry(arc, predicate, callable);
             self.on_chain.enter(callable, entry);
@@ -411,7 +412,7 @@ impl<'c> Chunk<'c> {
 
     /// The caller of the box that is left; one of before the chunk, if need be.
     #[inline]
-    pub(super) fn parent(&mut self, left: BoxId) -> BoxId {
+    pub(super) fn parent(&mut self, left: ArenaBox) -> ArenaBox {
         let parent = self.boxes.get(left).parent;
         if parent == NONE {
             self.outer_level(left)
@@ -421,7 +422,7 @@ impl<'c> Chunk<'c> {
     }
 
     #[cold]
-    fn outer_level(&mut self, left: BoxId) -> BoxId {
+    fn outer_level(&mut self, left: ArenaBox) -> ArenaBox {
         let parent = self.new_level();
         if left != NONE {
             self.boxes.get_mut(left).parent = parent;
@@ -429,14 +430,14 @@ impl<'c> Chunk<'c> {
         parent
     }
 
-    fn new_level(&mut self) -> BoxId {
+    fn new_level(&mut self) -> ArenaBox {
         let id = self.new_root(PhysicalBox::EMPTY);
         self.levels.push(self.roots.len() as RootId - 1);
         self.idle_undone = 0;
         id
     }
 
-    pub(super) fn new_root(&mut self, boxed: PhysicalBox) -> BoxId {
+    pub(super) fn new_root(&mut self, boxed: PhysicalBox) -> ArenaBox {
         let root = self.roots.len() as RootId;
         let is_left_out = self.left_out.contains(&root);
         let id = self.boxes.put(PhysicalBox {

@@ -8,7 +8,7 @@ use crate::trace::Trace;
 
 /// The part of a block that was read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Read {
+pub(super) struct ReadBlock {
     /// Events replayed, and the bytes that they take.
     pub(super) events: u64,
     pub(super) bytes: usize,
@@ -47,7 +47,7 @@ impl Chunk<'_> {
         dialect: Dialect,
         bytes: &[u8],
         tick: u64,
-    ) -> Read {
+    ) -> ReadBlock {
         if self.scope.window.is_some() {
             return self.replay_in_window(trace, dialect, bytes, tick);
         }
@@ -64,7 +64,7 @@ impl Chunk<'_> {
         dialect: Dialect,
         bytes: &[u8],
         tick: u64,
-    ) -> Read {
+    ) -> ReadBlock {
         let before = self.events;
         let mut left = self.replay_first(trace, dialect, bytes, tick);
         while left.len() < bytes.len() && !self.unusual {
@@ -82,7 +82,7 @@ impl Chunk<'_> {
             };
             left = &left[length..];
         }
-        Read {
+        ReadBlock {
             events: self.events - before,
             bytes: bytes.len() - left.len(),
             tick: self.tick.max(tick),
@@ -123,7 +123,7 @@ impl Chunk<'_> {
         dialect: Dialect,
         bytes: &[u8],
         mut tick: u64,
-    ) -> Read {
+    ) -> ReadBlock {
         let before = self.events;
         let mut over = false;
         let mut left = bytes;
@@ -139,7 +139,7 @@ impl Chunk<'_> {
             self.step(dialect, class, tick);
             left = rest;
         }
-        Read {
+        ReadBlock {
             events: self.events - before,
             bytes: bytes.len() - left.len(),
             tick,

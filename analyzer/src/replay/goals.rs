@@ -6,24 +6,24 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use super::books::Numbers;
+use super::ledger::Renaming;
 use crate::trace::Callable;
 
 /// The outermost box of each goal, by its depth on the active chain.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Goals {
+pub(super) struct GoalBoxes {
     depths: FxHashMap<Callable, i64>,
     /// The same, in the order of depths. There are no more than there are goals.
     stack: Vec<(i64, Callable)>,
 }
 
-impl Encode for Goals {
+impl Encode for GoalBoxes {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         self.stack.encode(encoder)
     }
 }
 
-impl<Context> Decode<Context> for Goals {
+impl<Context> Decode<Context> for GoalBoxes {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let mut goals = Self::default();
         for (depth, goal) in Vec::<(i64, Callable)>::decode(decoder)? {
@@ -33,9 +33,9 @@ impl<Context> Decode<Context> for Goals {
     }
 }
 
-bincode::impl_borrow_decode!(Goals);
+bincode::impl_borrow_decode!(GoalBoxes);
 
-impl Goals {
+impl GoalBoxes {
     /// Whether a box of a goal is on the chain, at a depth of at most so much.
     pub(super) fn has(&self, goal: Callable, depth: i64) -> bool {
         self.depths.get(&goal).is_some_and(|&at| at <= depth)
@@ -55,7 +55,7 @@ impl Goals {
     }
 
     /// They have other numbers.
-    pub(super) fn renumber(&mut self, numbers: Numbers) {
+    pub(super) fn renumber(&mut self, numbers: Renaming) {
         for (_, goal) in &mut self.stack {
             *goal = numbers.callable(*goal);
         }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn goals_are_on_the_chain_until_their_box_is_left() {
-        let mut goals = Goals::default();
+        let mut goals = GoalBoxes::default();
         goals.enter(1, 7);
         goals.enter(3, 8);
         goals.enter(3, 9);

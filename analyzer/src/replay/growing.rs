@@ -1,6 +1,6 @@
 //! The replay of a trace that is being recorded: it goes on where it was, and reads what is new.
 //!
-//! What was joined so far is a value: the books, and the state of each stream that has not ended.
+//! What was joined so far is a value: the ledger, and the state of each stream that has not ended.
 //! It is of blocks that the recorder has closed, so nothing in them changes any more. For the
 //! figures of a moment a copy goes on to the end of what there is, and its streams end there.
 
@@ -16,9 +16,9 @@ use portmortem_tracer::format::Dialect;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use super::joined::{Checkpoints, Joined, KeptJoined};
-use super::plan::Work;
-use super::schedule::Run;
-use super::work::Worker;
+use super::plan::ReplayWork;
+use super::schedule::WorkBatch;
+use super::work::ReplayWorker;
 use super::{ReplayOptions, beside, completed};
 use crate::figures::laws;
 use crate::figures::profile::Profile;
@@ -28,7 +28,7 @@ use crate::scope::Scope;
 use crate::trace::{StreamEnd, StreamInfo, Trace};
 use crate::walk::Trail;
 pub(crate) use works::NewParts;
-use works::{Stretch, Works, bytes_of, closed_until};
+use works::{BlockStretch, Works, bytes_of, closed_until};
 
 /// The replay of a trace, as far as its blocks were closed.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub(crate) struct Growing {
     of: u64,
     /// Bytes of events between two places where walks can begin, at least.
     stride: u64,
-    names: Names,
+    names: ReplayedNames,
     joined: Joined,
     /// Its streams must be replayed from beginning to end.
     in_one_piece: bool,
@@ -76,13 +76,13 @@ pub(crate) enum Stopped {
 /// Predicates and goals of which events were replayed: those must be the same in the trace that it
 /// goes on with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-struct Names {
+struct ReplayedNames {
     predicates: usize,
     sites: usize,
     digest: u64,
 }
 
-impl Names {
+impl ReplayedNames {
     fn of(trace: &Trace, scope: &Scope) -> Self {
         Self::first(trace, scope, trace.predicates().len(), trace.sites().len())
     }
@@ -118,7 +118,7 @@ impl Names {
 pub(crate) struct KeptGrowing {
     of: u64,
     stride: u64,
-    names: Names,
+    names: ReplayedNames,
     joined: KeptJoined,
     last: Vec<LastBlock>,
 }
@@ -169,7 +169,7 @@ impl Growing {
         Self {
             of: trace.file_id(),
             stride,
-            names: Names::of(trace, &scope),
+            names: ReplayedNames::of(trace, &scope),
             joined: Joined::new(&scope, Some(Checkpoints::default())),
             in_one_piece: false,
             is_doubtful: false,
@@ -270,15 +270,15 @@ impl Growing {
         if self.in_one_piece {
             return Err(Stopped::InOnePiece);
         }
-        self.names = Names::of(trace, scope);
+        self.names = ReplayedNames::of(trace, scope);
         self.joined.renumber(scope);
         let whole = ReplayOptions {
             progress: options.progress,
             ..ReplayOptions::default()
         };
-        let worker = Worker {
+        let worker = ReplayWorker {
             may_give_up: false,
-            ..Worker::new(trace, &whole, scope)
+            ..ReplayWorker::new(trace, &whole, scope)
         };
         let Works {
             closed,
@@ -297,7 +297,7 @@ impl Growing {
         self.finish(&mut joined, trace, &open)?;
         let checkpoints = joined.checkpoints.take();
         let checkpoints = checkpoints.map_or_else(Vec::new, |taken| taken.in_trace(trace));
-        let (mut joined, failed) = Run::new(worker, rest, joined).all();
+        let (mut joined, failed) = WorkBatch::new(worker, rest, joined).all();
         if failed.is_some() {
             return Err(Stopped::InOnePiece);
         }
@@ -314,8 +314,8 @@ impl Growing {
     /// before.
     fn join_for_good(
         &mut self,
-        worker: Worker,
-        closed: Vec<Work>,
+        worker: ReplayWorker,
+        closed: Vec<ReplayWork>,
         ended: &[usize],
         options: &ReplayOptions,
     ) -> Result<(), Stopped> {
@@ -323,7 +323,9 @@ impl Growing {
         self.in_one_piece = true;
         let trace = worker.trace;
         let joined = std::mem::replace(&mut self.joined, Joined::new(worker.scope, None));
-        let (mut joined, failed) = Run::new(worker, closed, joined).until(options.cancel).all();
+        let (mut joined, failed) = WorkBatch::new(worker, closed, joined)
+            .until(options.cancel)
+            .all();
         if failed.is_some() {
             return Err(Stopped::InOnePiece);
         }
@@ -360,12 +362,12 @@ impl Growing {
         if !self.is_of(trace, &scope) {
             return Err(Stopped::InOnePiece);
         }
-        self.names = Names::of(trace, &scope);
+        self.names = ReplayedNames::of(trace, &scope);
         self.joined.renumber(&scope);
         let options = ReplayOptions::default();
-        let worker = Worker {
+        let worker = ReplayWorker {
             may_give_up: false,
-            ..Worker::new(trace, &options, &scope)
+            ..ReplayWorker::new(trace, &options, &scope)
         };
         self.join_for_good(worker, works.closed, &works.ended, &options)?;
         if let Some(taken) = &mut self.joined.checkpoints {
@@ -454,12 +456,12 @@ impl Growing {
             if reached.is_none() && is_over {
                 let bytes = trace.bytes_of(from..until);
                 if bytes < self.stride {
-                    works.closed.push(Work::Streams(at..at + 1));
+                    works.closed.push(ReplayWork::Streams(at..at + 1));
                     continue;
                 }
             }
             let behind = reached.map(|reached| (reached.number, reached.tick));
-            let mut stretch = Stretch {
+            let mut stretch = BlockStretch {
                 trace,
                 at,
                 behind,
@@ -467,7 +469,7 @@ impl Growing {
                 has_lost: self.joined.has_lost(stream.id),
             };
             if from == until && reached.is_none() {
-                works.rest.push(Work::Streams(at..at + 1));
+                works.rest.push(ReplayWork::Streams(at..at + 1));
                 continue;
             }
             let mut is_finished = false;

@@ -4,10 +4,10 @@
 //! from then on it is like any other. So the conservation laws hold. After a gap such boxes are expected;
 //! without one before they are violations.
 
-use super::books::{Entry, NONE, WayOut, add};
-use super::boxes::{BoxId, PhysicalBox, logical};
-use super::choices::{Cause, Failed, Who};
+use super::boxes::{ArenaBox, PhysicalBox, logical};
+use super::choices::{Failed, RedoCause, Who};
 use super::chunk::Chunk;
+use super::ledger::{Entry, NONE, WayOut, add};
 use crate::figures::profile::{MAX_VIOLATIONS, ViolationKind};
 use crate::trace::PredicateIndex;
 
@@ -34,7 +34,7 @@ impl Chunk<'_> {
 
     /// The predicate of boxes of before a gap.
     fn unknown(&self) -> PredicateIndex {
-        self.books.begin() - 1
+        self.ledger.begin() - 1
     }
 
     /// A port of the active box is next. If no box is active, there must have been one.
@@ -61,7 +61,7 @@ impl Chunk<'_> {
 
     /// A redo while the choice stack is empty.
     #[cold]
-    pub(super) fn redo_unknown(&mut self, cause: Cause) {
+    pub(super) fn redo_unknown(&mut self, cause: RedoCause) {
         self.suspect(ViolationKind::NothingToRedo);
         self.call_unknown();
         self.exit_nondet();
@@ -77,8 +77,8 @@ impl Chunk<'_> {
         let count = u64::from(count);
         self.suspect(ViolationKind::NothingToCut { missing: count });
         let from = self.place();
-        let arc = self.books.arc(from, self.unknown());
-        let figures = self.books.figures(arc);
+        let arc = self.ledger.arc(from, self.unknown());
+        let figures = self.ledger.figures(arc);
         figures.ports.calls += count;
         figures.ports.exits_nondet += count;
         figures.ports.cuts += count;
@@ -86,7 +86,7 @@ impl Chunk<'_> {
         let height = self.height() + 1;
         self.max_height = self.max_height.max(height);
         if !self.early {
-            let arc = &mut self.books.arcs[arc as usize];
+            let arc = &mut self.ledger.arcs[arc as usize];
             arc.height = arc.height.max(height);
         }
         let cut = Who::Predicate(self.unknown());
@@ -104,7 +104,7 @@ impl Chunk<'_> {
     /// A box is re-entered that another one than the active box had called (`elsewhere`), or that was
     /// called where the active box no longer is. From here on the active box is its caller.
     #[cold]
-    pub(super) fn redo_elsewhere(&mut self, id: BoxId, elsewhere: bool) {
+    pub(super) fn redo_elsewhere(&mut self, id: ArenaBox, elsewhere: bool) {
         self.unusual |= !self.whole;
         if self.unusual {
             return;
@@ -142,7 +142,7 @@ impl Chunk<'_> {
             return;
         }
         if entry.arc != NONE {
-            self.books.figures(entry.arc).ports.open += 1;
+            self.ledger.figures(entry.arc).ports.open += 1;
             self.forget(entry);
         }
         self.violation(ViolationKind::TooManyBoxes);
@@ -158,11 +158,11 @@ impl Chunk<'_> {
             return;
         }
         let from = self.place();
-        let arc = self.books.arc(from, self.unknown());
+        let arc = self.ledger.arc(from, self.unknown());
         let unknown = PhysicalBox {
             parent: self.active,
             arc,
-            place: self.books.arcs[arc as usize].place,
+            place: self.ledger.arcs[arc as usize].place,
             root: 0,
             called: self.events,
             since: self.now,
@@ -187,7 +187,7 @@ impl Chunk<'_> {
         for choice in std::mem::take(&mut self.choices) {
             let lived = self.now.all - choice.pushed;
             for (arc, boxes) in logical(self.boxes.get(choice.id)) {
-                let figures = self.books.figures(arc);
+                let figures = self.ledger.figures(arc);
                 figures.ports.pending += boxes;
                 add(&mut figures.lifetime, lived.wrapping_mul(boxes));
             }
@@ -204,8 +204,8 @@ impl Chunk<'_> {
             return;
         }
         let outcome = WayOut::Open.outcome();
-        add(&mut self.books.figures(entry.arc).self_by[outcome], own);
-        self.books.book_stretch(entry, outcome, lasted);
+        add(&mut self.ledger.figures(entry.arc).self_by[outcome], own);
+        self.ledger.book_stretch(entry, outcome, lasted);
         let unknown = self.unknown();
         self.on_chain.leave(unknown, unknown, entry);
         (self.active, self.bottom) = (parent, parent);

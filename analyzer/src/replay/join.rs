@@ -1,25 +1,25 @@
 //! Chunk after chunk becomes the replay of the whole trace.
 //!
 //! The state of the stream at the beginning of a chunk tells which box each of its roots is, and so the context
-//! of its places. Then its books are added to those of the trace. The boxes that it leaves on the active chain
+//! of its places. Then its ledger is added to those of the trace. The boxes that it leaves on the active chain
 //! and the choice stack are the state at the beginning of the next one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::assemble;
-use super::books::{
-    ArcId, Books, CUT, Figures, NEVER, NONE, Numbers, OUTCOMES, PlaceId, WayOut, add,
-};
-use super::boxes::{BoxId, RootId, logical};
-use super::choices::{Cause, Failed, Reason, Resumed, Taken, Who};
+use super::boxes::{ArenaBox, RootId, logical};
+use super::choices::{Failed, Reason, RedoCause, Resumed, Taken, Who};
 use super::chunk::{Before, Chunk, First};
 use super::clock::Ticks;
+use super::ledger::{
+    ArcId, CUT, Figures, Ledger, NEVER, NONE, OUTCOMES, PlaceId, Renaming, WayOut, add,
+};
 use super::roots::{book_later, leave};
-use super::state::{Blame, Choice, Meaning, NOBODY, NOBODY_FAILED, State};
+use super::state::{Blame, InTrace, NOBODY, NOBODY_FAILED, Redoable, State};
 use crate::figures::profile::Profile;
 use crate::figures::{BacktrackFigures, Caller, StreamFigures};
-use crate::moment::checkpoint::Change;
+use crate::moment::checkpoint::StacksChange;
 use crate::scope::Scope;
 use crate::trace::PredicateIndex;
 
@@ -41,7 +41,7 @@ type BlameBefore = (Blame, Option<(u32, Blame)>);
 /// Pairs of a caller and a callee, as they are numbered now.
 fn renumbered<T>(
     of: BTreeMap<(Caller, PredicateIndex), T>,
-    numbers: Numbers,
+    numbers: Renaming,
 ) -> BTreeMap<(Caller, PredicateIndex), T> {
     let pairs = of.into_iter();
     pairs
@@ -49,10 +49,10 @@ fn renumbered<T>(
         .collect()
 }
 
-/// The books of the trace, and the stream that is being put together.
+/// The ledger of the trace, and the stream that is being put together.
 #[derive(Debug, Clone)]
 pub(super) struct Join {
-    pub(super) books: Books,
+    pub(super) ledger: Ledger,
     /// By predicate: whether its boxes collect solutions.
     collectors: Arc<[bool]>,
     pub(super) backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
@@ -63,10 +63,10 @@ pub(super) struct Join {
 impl Join {
     /// Nothing joined yet.
     pub(super) fn new(scope: &Scope) -> Self {
-        let mut books = Books::new(scope);
-        books.root(NONE);
+        let mut ledger = Ledger::new(scope);
+        ledger.root(NONE);
         Self {
-            books,
+            ledger,
             collectors: Arc::clone(&scope.collectors),
             backtracks: BTreeMap::new(),
             cuts: BTreeMap::new(),
@@ -76,50 +76,50 @@ impl Join {
 
     /// The figures of all that was joined, with those of its streams.
     pub(super) fn into_profile(mut self, streams: Vec<StreamFigures>) -> Profile {
-        self.books.finish();
+        self.ledger.finish();
         Profile {
             backtracks: self.backtracks,
             cuts: self.cuts,
             streams,
-            ..assemble::profile(&self.books)
+            ..assemble::profile(&self.ledger)
         }
     }
 
     /// A stream begins at `tick`.
     pub(super) fn begin_stream(&mut self, tick: u64) {
-        self.state = State::new(tick, self.books.waited());
+        self.state = State::new(tick, self.ledger.waited());
     }
 
     /// The state of the stream, so that another one can begin.
     pub(super) fn put_away(&mut self) -> State {
         let mut state = std::mem::replace(&mut self.state, State::new(0, 0));
-        state.put_away(self.books.waited());
+        state.put_away(self.ledger.waited());
         state
     }
 
     /// A stream goes on that was put away.
     pub(super) fn take_up(&mut self, mut state: State) {
-        state.take_up(self.books.waited());
+        state.take_up(self.ledger.waited());
         self.state = state;
     }
 
     /// Whether all predicates that boxes were of are declared.
     pub(super) fn knows_all(&self) -> bool {
-        self.books.knows_all()
+        self.ledger.knows_all()
     }
 
-    /// Names were declared since ([`Books::renumber`]). No stream is in hand.
-    pub(super) fn renumber(&mut self, scope: &Scope) -> Numbers {
+    /// Names were declared since ([`Ledger::renumber`]). No stream is in hand.
+    pub(super) fn renumber(&mut self, scope: &Scope) -> Renaming {
         self.collectors = Arc::clone(&scope.collectors);
-        let numbers = self.books.renumber(scope);
+        let numbers = self.ledger.renumber(scope);
         self.backtracks = renumbered(std::mem::take(&mut self.backtracks), numbers);
         self.cuts = renumbered(std::mem::take(&mut self.cuts), numbers);
         numbers
     }
 
     /// What the next chunk, whose roots are these, has to know, and could not when it was replayed.
-    pub(super) fn not_foreseen(&self, roots: &[BoxId]) -> Before {
-        let is_left_out = |&(_, id): &(RootId, &BoxId)| self.state.boxes.get(*id).is_left_out;
+    pub(super) fn not_foreseen(&self, roots: &[ArenaBox]) -> Before {
+        let is_left_out = |&(_, id): &(RootId, &ArenaBox)| self.state.boxes.get(*id).is_left_out;
         Before {
             paused: self.state.paused,
             left_out: (0..)
@@ -136,7 +136,7 @@ impl Join {
             return;
         }
         self.state = State::new(0, 0);
-        let meaning = if self.books.take_over(&mut chunk.books) {
+        let meaning = if self.ledger.take_over(&mut chunk.ledger) {
             self.same(&chunk)
         } else {
             self.book_arcs(&chunk, vec![NOBODY], 0)
@@ -144,14 +144,14 @@ impl Join {
         self.book_pairs(&chunk, &meaning);
     }
 
-    /// The terms of the trace are those of a chunk of whole streams, whose books were taken over.
-    fn same(&self, chunk: &Chunk) -> Meaning {
-        Meaning {
+    /// The terms of the trace are those of a chunk of whole streams, whose ledger was taken over.
+    fn same(&self, chunk: &Chunk) -> InTrace {
+        InTrace {
             boxes: vec![NOBODY],
-            places: (0..self.books.places.len() as PlaceId).collect(),
-            arcs: (0..self.books.arcs.len() as ArcId).collect(),
-            waits: vec![NONE; self.books.arcs.len()],
-            nested: vec![false; self.books.arcs.len()],
+            places: (0..self.ledger.places.len() as PlaceId).collect(),
+            arcs: (0..self.ledger.arcs.len() as ArcId).collect(),
+            waits: vec![NONE; self.ledger.arcs.len()],
+            nested: vec![false; self.ledger.arcs.len()],
             ends_in_nobody: !chunk.levels.is_empty(),
             first: 0,
             begin: Ticks::default(),
@@ -164,11 +164,11 @@ impl Join {
     pub(super) fn add_part(
         &mut self,
         chunk: &Chunk,
-        roots: Vec<BoxId>,
+        roots: Vec<ArenaBox>,
         first: u64,
         tick: u64,
         change: bool,
-    ) -> Result<Option<Change>, GiveUp> {
+    ) -> Result<Option<StacksChange>, GiveUp> {
         if chunk.unusual || tick < self.state.tick {
             return Err(Unusual);
         }
@@ -179,8 +179,8 @@ impl Join {
         let (blame, held) = self.blame(chunk, chunk.failed, &meaning);
         self.book_roots(chunk, &meaning)?;
         (self.state.blame, self.state.held) = (blame, held);
-        self.state.hand_over(chunk, &meaning, &self.books);
-        Ok(change.then(|| self.state.change(chunk, &meaning, &self.books)))
+        self.state.hand_over(chunk, &meaning, &self.ledger);
+        Ok(change.then(|| self.state.change(chunk, &meaning, &self.ledger)))
     }
 
     /// The stream ends at `tick`: its figures, but for its id and the number of events.
@@ -191,11 +191,11 @@ impl Join {
         while active != NOBODY {
             let boxed = self.state.boxes.get_mut(active);
             active = boxed.parent;
-            leave(&mut self.books, boxed, WayOut::Open, now, (0, false));
+            leave(&mut self.ledger, boxed, WayOut::Open, now, (0, false));
         }
         for choice in std::mem::take(&mut self.state.choices) {
             for (arc, boxes) in logical(self.state.boxes.get(choice.id)) {
-                let figures = self.books.figures(arc);
+                let figures = self.ledger.figures(arc);
                 figures.ports.pending += boxes;
                 add(
                     &mut figures.lifetime,
@@ -203,22 +203,22 @@ impl Join {
                 );
             }
         }
-        self.state.figures(self.books.waited())
+        self.state.figures(self.ledger.waited())
     }
 
     /// Which boxes the roots of a chunk are.
-    pub(super) fn find_roots(&self, chunk: &Chunk) -> Result<Vec<BoxId>, GiveUp> {
+    pub(super) fn find_roots(&self, chunk: &Chunk) -> Result<Vec<ArenaBox>, GiveUp> {
         self.state.find_roots(chunk).ok_or(Unusual)
     }
 
     /// Books what was booked on arcs from places.
-    fn book_arcs(&mut self, chunk: &Chunk, boxes: Vec<BoxId>, first: u64) -> Meaning {
+    fn book_arcs(&mut self, chunk: &Chunk, boxes: Vec<ArenaBox>, first: u64) -> InTrace {
         let ends_in_nobody = chunk
             .levels
             .last()
             .is_some_and(|root| boxes[*root as usize] == NOBODY);
         let height = self.state.height();
-        let mut places = vec![NONE; chunk.books.places.len()];
+        let mut places = vec![NONE; chunk.ledger.places.len()];
         // By place: the root of the chunk that it is below, and the arc from there on the way to it.
         let mut origins = vec![(NONE, NONE); places.len()];
         for ((root, at), id) in chunk.roots.iter().zip(0..).zip(&boxes) {
@@ -227,10 +227,10 @@ impl Join {
                 origins[root.place as usize] = (at, NONE);
             }
         }
-        let mut arcs = Vec::with_capacity(chunk.books.arcs.len());
-        let mut waits = Vec::with_capacity(chunk.books.arcs.len());
-        let mut nested = Vec::with_capacity(chunk.books.arcs.len());
-        for (of, arc) in chunk.books.arcs.iter().enumerate() {
+        let mut arcs = Vec::with_capacity(chunk.ledger.arcs.len());
+        let mut waits = Vec::with_capacity(chunk.ledger.arcs.len());
+        let mut nested = Vec::with_capacity(chunk.ledger.arcs.len());
+        for (of, arc) in chunk.ledger.arcs.iter().enumerate() {
             if arc.from == NONE {
                 arcs.push(NONE);
                 waits.push(NONE);
@@ -238,33 +238,33 @@ impl Join {
                 continue;
             }
             let from = self.place_here(chunk, &mut places, arc.from);
-            let id = self.books.arc(from, arc.callable);
-            let context = chunk.books.places[arc.from as usize].context;
+            let id = self.ledger.arc(from, arc.callable);
+            let context = chunk.ledger.places[arc.from as usize].context;
             let (root, way) = origins[context as usize];
             let way = if way == NONE { id } else { way };
             if places[arc.place as usize] == NONE {
-                places[arc.place as usize] = self.books.arcs[id as usize].place;
+                places[arc.place as usize] = self.ledger.arcs[id as usize].place;
                 origins[arc.place as usize] = (root, way);
             }
-            let is_nested = !self.books.arcs[id as usize].extends
-                && (self.state).is_on_chain(&self.books, chunk, &boxes, root, arc.callable);
+            let is_nested = !self.ledger.arcs[id as usize].extends
+                && (self.state).is_on_chain(&self.ledger, chunk, &boxes, root, arc.callable);
             let root = boxes[root as usize];
-            let of = (&chunk.books, of as ArcId);
+            let of = (&chunk.ledger, of as ArcId);
             waits.push(self.book_arc(of, (id, is_nested), (root, way), height));
             nested.push(is_nested);
             arcs.push(id);
         }
-        for (place, hidden) in chunk.books.all_hidden() {
+        for (place, hidden) in chunk.ledger.all_hidden() {
             let place = self.place_here(chunk, &mut places, place);
-            self.books.hidden(place).add(hidden);
+            self.ledger.hidden(place).add(hidden);
         }
-        for ((own, place), ticks) in &chunk.books.elsewhere {
+        for ((own, place), ticks) in &chunk.ledger.elsewhere {
             let own = self.place_here(chunk, &mut places, *own);
             let place = self.place_here(chunk, &mut places, *place);
-            let spent = self.books.elsewhere.entry((own, place)).or_default();
+            let spent = self.ledger.elsewhere.entry((own, place)).or_default();
             add(spent, *ticks);
         }
-        Meaning {
+        InTrace {
             boxes,
             places,
             arcs,
@@ -281,14 +281,14 @@ impl Join {
     /// which enters that centre.
     fn place_here(&mut self, chunk: &Chunk, places: &mut [PlaceId], id: PlaceId) -> PlaceId {
         if places[id as usize] == NONE {
-            let place = &chunk.books.places[id as usize];
+            let place = &chunk.ledger.places[id as usize];
             let row = places[place.row as usize];
             // Hidden boxes are in whole streams only, which begin outside of all centres.
             let center = match place.center {
-                center if center == self.books.begin() => NONE,
+                center if center == self.ledger.begin() => NONE,
                 center => center,
             };
-            places[id as usize] = self.books.place_in_center(row, center);
+            places[id as usize] = self.ledger.place_in_center(row, center);
         }
         places[id as usize]
     }
@@ -297,40 +297,40 @@ impl Join {
     /// is nested, boxes of its goal are on the chain.
     fn book_arc(
         &mut self,
-        (books, of): (&Books, ArcId),
+        (ledger, of): (&Ledger, ArcId),
         (id, is_nested): (ArcId, bool),
-        (root, way): (BoxId, ArcId),
+        (root, way): (ArenaBox, ArcId),
         height: i64,
     ) -> ArcId {
-        let arc = &books.arcs[of as usize];
-        let here = &mut self.books.arcs[id as usize];
+        let arc = &ledger.arcs[of as usize];
+        let here = &mut self.ledger.arcs[id as usize];
         if arc.height != NEVER {
             here.height = here.height.max(height + arc.height);
         }
         let extends = here.extends;
         if is_nested {
-            self.books.figures(id).add(&Figures {
+            self.ledger.figures(id).add(&Figures {
                 outer_by: [Ticks::default(); OUTCOMES],
-                ..books.total(of)
+                ..ledger.total(of)
             });
         } else {
-            self.books.add_arc(id, books, of);
+            self.ledger.add_arc(id, ledger, of);
         }
         if extends || !arc.extends {
             return NONE;
         }
         // The outermost of their predicate in the chunk, but not in the trace.
-        let lasted = books.total(of).outer();
-        let waits = (self.state).waiting(&self.books, root, arc.predicate, way);
+        let lasted = ledger.total(of).outer();
+        let waits = (self.state).waiting(&self.ledger, root, arc.predicate, way);
         if waits != id && waits != NONE {
-            self.books.figures(id).inner.add(lasted);
-            self.books.figures(waits).less.add(lasted);
+            self.ledger.figures(id).inner.add(lasted);
+            self.ledger.figures(waits).less.add(lasted);
         }
         waits
     }
 
     /// Books backtracks and cuts.
-    fn book_pairs(&mut self, chunk: &Chunk, meaning: &Meaning) {
+    fn book_pairs(&mut self, chunk: &Chunk, meaning: &InTrace) {
         for ((cause, resumed), edge) in &chunk.backtracks {
             let resumed = match resumed {
                 Resumed::By(arc) => meaning.arcs[*arc as usize],
@@ -371,7 +371,7 @@ impl Join {
         let collector = who
             .predicate()
             .and_then(|who| self.collectors.get(who as usize));
-        let predicate = self.books.arcs[resumed as usize].predicate;
+        let predicate = self.ledger.arcs[resumed as usize].predicate;
         let sum = self.backtracks.entry((who, predicate)).or_default();
         sum.count += count;
         let is_collected = match reason {
@@ -383,19 +383,19 @@ impl Join {
             add(&mut sum.collected_ticks, ticks);
         } else {
             add(&mut sum.undone_ticks, ticks);
-            add(&mut self.books.figures(resumed).undone, ticks);
+            add(&mut self.ledger.figures(resumed).undone, ticks);
         }
     }
 
     /// Books in the table of cuts that a box was cut.
-    fn book_cut(&mut self, by: Caller, id: BoxId, count: u64) {
+    fn book_cut(&mut self, by: Caller, id: ArenaBox, count: u64) {
         for (arc, boxes) in logical(self.state.boxes.get(id)) {
-            let predicate = self.books.arcs[arc as usize].predicate;
+            let predicate = self.ledger.arcs[arc as usize].predicate;
             *self.cuts.entry((by, predicate)).or_default() += boxes * count;
         }
     }
 
-    fn who(&self, who: Who, meaning: &Meaning) -> Caller {
+    fn who(&self, who: Who, meaning: &InTrace) -> Caller {
         let root = match who {
             Who::Predicate(predicate) => return Caller::Predicate(predicate),
             Who::Before => return self.before().0,
@@ -411,7 +411,7 @@ impl Join {
             return Caller::Root;
         }
         let arc = self.state.boxes.get(root).arc;
-        Caller::Predicate(self.books.arcs[arc as usize].predicate)
+        Caller::Predicate(self.ledger.arcs[arc as usize].predicate)
     }
 
     /// Who is to blame for a redo that is the first port of the chunk.
@@ -425,13 +425,13 @@ impl Join {
         left: u32,
         exited: RootId,
         active: RootId,
-        meaning: &Meaning,
+        meaning: &InTrace,
     ) -> (Caller, Reason) {
         let (blame, _) = self.left(left, exited, meaning);
         self.blamed(blame, meaning.boxes[active as usize])
     }
 
-    fn blamed(&self, blame: Blame, active: BoxId) -> (Caller, Reason) {
+    fn blamed(&self, blame: Blame, active: ArenaBox) -> (Caller, Reason) {
         match blame {
             Blame::Active(reason) => (self.inner(active), reason),
             Blame::Somebody(who, reason) => (who, reason),
@@ -439,7 +439,7 @@ impl Join {
     }
 
     /// [`State::blame`] and [`State::held`] when so many boxes in which the chunk began have exited, the root `exited` last.
-    fn left(&self, left: u32, exited: RootId, meaning: &Meaning) -> BlameBefore {
+    fn left(&self, left: u32, exited: RootId, meaning: &InTrace) -> BlameBefore {
         match self.state.held {
             Some((count, blame)) if count == left => (blame, None),
             Some((count, blame)) if count > left => (NOBODY_FAILED, Some((count - left, blame))),
@@ -448,13 +448,13 @@ impl Join {
     }
 
     /// What the box that called a root has to do with a redo right after the root's exit.
-    fn after_exit(&self, root: RootId, meaning: &Meaning) -> Reason {
+    fn after_exit(&self, root: RootId, meaning: &InTrace) -> Reason {
         let boxed = meaning.boxes.get(root as usize);
         Reason::after_exit(boxed.is_some_and(|id| self.state.boxes.get(*id).then_fails))
     }
 
     /// [`State::blame`] and [`State::held`] when it is this in a chunk.
-    fn blame(&self, chunk: &Chunk, failed: Failed, meaning: &Meaning) -> BlameBefore {
+    fn blame(&self, chunk: &Chunk, failed: Failed, meaning: &InTrace) -> BlameBefore {
         match failed {
             Failed::Nobody => (NOBODY_FAILED, None),
             Failed::Driver => (Blame::Active(Reason::Drove), None),
@@ -477,7 +477,7 @@ impl Join {
         }
     }
 
-    fn cause(&self, cause: Cause, meaning: &Meaning) -> (Caller, Reason) {
+    fn cause(&self, cause: RedoCause, meaning: &InTrace) -> (Caller, Reason) {
         let reason = match (cause.who, cause.reason) {
             (Who::Before, _) => return self.before(),
             (
@@ -495,16 +495,16 @@ impl Join {
     }
 
     /// The predicate of the innermost logical box of a box.
-    fn inner(&self, id: BoxId) -> Caller {
+    fn inner(&self, id: ArenaBox) -> Caller {
         if id == NOBODY {
             return Caller::Root;
         }
         let place = self.state.boxes.get(id).place;
-        Caller::Predicate(self.books.places[place as usize].predicate)
+        Caller::Predicate(self.ledger.places[place as usize].predicate)
     }
 
     /// Takes those entries off the choice stack that the chunk took.
-    fn take_choices(&mut self, chunk: &Chunk, meaning: &Meaning) {
+    fn take_choices(&mut self, chunk: &Chunk, meaning: &InTrace) {
         let begin = meaning.begin.all;
         // The lowest entry inside of a box that was cut.
         let mut inside = i64::MAX;
@@ -550,9 +550,9 @@ impl Join {
         self.state.forget_callers(inside);
     }
 
-    fn end_choice(&mut self, choice: &Choice, now: u64, count: impl Fn(&mut Figures, u64, bool)) {
+    fn end_choice(&mut self, choice: &Redoable, now: u64, count: impl Fn(&mut Figures, u64, bool)) {
         for (at, (arc, boxes)) in logical(self.state.boxes.get(choice.id)).enumerate() {
-            let figures = self.books.figures(arc);
+            let figures = self.ledger.figures(arc);
             add(
                 &mut figures.lifetime,
                 now.wrapping_sub(choice.pushed).wrapping_mul(boxes),
@@ -562,7 +562,7 @@ impl Join {
     }
 
     /// Books what the roots did.
-    fn book_roots(&mut self, chunk: &Chunk, meaning: &Meaning) -> Result<(), GiveUp> {
+    fn book_roots(&mut self, chunk: &Chunk, meaning: &InTrace) -> Result<(), GiveUp> {
         let (begin, height) = (meaning.begin, meaning.height);
         for (root, id) in chunk.roots.iter().zip(&meaning.boxes) {
             let boxed = self.state.boxes.get_mut(*id);
@@ -580,7 +580,7 @@ impl Join {
                     return Err(Unusual);
                 }
                 leave(
-                    &mut self.books,
+                    &mut self.ledger,
                     boxed,
                     way_out,
                     begin.plus(now),
@@ -588,10 +588,10 @@ impl Join {
                 );
             }
             if root.later != NONE {
-                let later = &chunk.books.arcs[root.later as usize];
-                let figures = chunk.books.total(root.later);
+                let later = &chunk.ledger.arcs[root.later as usize];
+                let figures = chunk.ledger.total(root.later);
                 let height = (later.height != NEVER).then(|| height + later.height);
-                book_later(&mut self.books, boxed, &figures, height);
+                book_later(&mut self.ledger, boxed, &figures, height);
             }
         }
         Ok(())

@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 
 use super::chunk::Before;
 use super::join::{GiveUp, Join};
-use super::plan::Work;
-use super::reader::Found;
+use super::plan::ReplayWork;
+use super::reader::StreamFaults;
 use super::state::State;
-use super::work::{Done, Part, Worker, begin_of};
+use super::work::{Done, ReplayWorker, StreamPart, begin_of};
 use crate::figures::StreamFigures;
 use crate::figures::profile::Profile;
-use crate::moment::checkpoint::{Change, Checkpoint, MOST_BYTES};
+use crate::moment::checkpoint::{Checkpoint, MOST_BYTES, StacksChange};
 use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
 pub(super) use kept::KeptJoined;
@@ -25,7 +25,7 @@ const DEEP_EVENTS: u64 = 1 << 20;
 pub(super) struct Joined {
     join: Join,
     streams: Vec<StreamFigures>,
-    found: Found,
+    found: StreamFaults,
     /// The stream whose state `join` has, and how far it is.
     current: Option<(u32, Reached)>,
     /// Streams that were put away before they ended, by id.
@@ -62,7 +62,7 @@ pub(super) struct Checkpoints {
 impl Checkpoints {
     /// The stacks of a stream changed so since the last one, and the block of this sequence is
     /// next.
-    fn add(&mut self, stream: &StreamInfo, part: &Part, sequence: u64, change: Change) {
+    fn add(&mut self, stream: &StreamInfo, part: &StreamPart, sequence: u64, change: StacksChange) {
         self.bytes += change.size();
         if self.bytes > MOST_BYTES || part.is_last {
             return;
@@ -130,7 +130,7 @@ impl Joined {
         Self {
             join: Join::new(scope),
             streams: Vec::new(),
-            found: Found::default(),
+            found: StreamFaults::default(),
             current: None,
             open: FxHashMap::default(),
             lost: FxHashMap::default(),
@@ -152,11 +152,11 @@ impl Joined {
     /// Joins the chunk of a work.
     pub(super) fn add<'t>(
         &mut self,
-        worker: Worker<'t>,
-        work: &Work,
+        worker: ReplayWorker<'t>,
+        work: &ReplayWork,
         done: Done<'t>,
     ) -> Result<(), GiveUp> {
-        if let Work::AfterLoss { .. } = work {
+        if let ReplayWork::AfterLoss { .. } = work {
             return self.add_after_loss(worker, done);
         }
         let Some(part) = done.part else {
@@ -206,7 +206,7 @@ impl Joined {
 
     /// Adds a part of a stream of which nothing is known where it begins. What was open before is
     /// left there.
-    fn add_after_loss(&mut self, worker: Worker, done: Done) -> Result<(), GiveUp> {
+    fn add_after_loss(&mut self, worker: ReplayWorker, done: Done) -> Result<(), GiveUp> {
         let (Some(part), Some(found)) = (done.part, done.figures.first()) else {
             return Err(GiveUp::Unusual);
         };
@@ -267,7 +267,7 @@ impl Joined {
     fn take_up(
         &mut self,
         id: u32,
-        part: &Part,
+        part: &StreamPart,
         begin: impl FnOnce() -> u64,
     ) -> Result<Reached, GiveUp> {
         if let Some((_, reached)) = self.current.filter(|&(of, _)| of == id) {

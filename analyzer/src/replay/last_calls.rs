@@ -1,9 +1,9 @@
 //! Last calls: how a box becomes a chain of logical boxes, and how that is left.
 
-use super::books::{Entry, NONE, WayOut, add};
-use super::boxes::{BoxId, Group, GroupKey};
+use super::boxes::{ArenaBox, Group, GroupKey};
 use super::choices::Failed;
 use super::chunk::Chunk;
+use super::ledger::{Entry, NONE, WayOut, add};
 use crate::trace::{Callable, PredicateIndex};
 
 impl Chunk<'_> {
@@ -31,7 +31,7 @@ impl Chunk<'_> {
     #[inline(never)]
     fn depart_anew<const HIDES: bool>(&mut self, callable: Callable) {
         if HIDES && self.is_transparent(self.active, self.active, callable) {
-            self.tail_hidden(self.books.callee(callable));
+            self.tail_hidden(self.ledger.callee(callable));
         } else {
             self.depart(callable);
         }
@@ -43,10 +43,10 @@ impl Chunk<'_> {
             chain.settle();
         }
         let from = self.place();
-        let (caller, route) = self.books.route(from, callable);
-        self.books.routes.fetch(route.place);
+        let (caller, route) = self.ledger.route(from, callable);
+        self.ledger.routes.fetch(route.place);
         self.on_chain.leave_by(caller, route.arc);
-        let called = self.books.called(callable);
+        let called = self.ledger.called(callable);
         let entry = self.on_chain.entry(route.arc, called.predicate, callable);
         self.on_chain.enter(callable, entry);
         let active = self.boxes.get_mut(self.active);
@@ -60,7 +60,7 @@ impl Chunk<'_> {
             active.since = self.now;
             active.exited = false;
             active.then_fails = called.then_fails;
-            return self.books.figures(route.arc).count_last_calls(1);
+            return self.ledger.figures(route.arc).count_last_calls(1);
         }
         let own = std::mem::take(&mut active.own);
         // One that is the outermost of its goal is like no other.
@@ -75,19 +75,19 @@ impl Chunk<'_> {
     }
 
     /// Books departures of a box that were only counted.
-    pub(super) fn settle(&mut self, id: BoxId) {
+    pub(super) fn settle(&mut self, id: ArenaBox) {
         let Some(chain) = &mut self.boxes.get_mut(id).chain else {
             return;
         };
         chain.settle();
         for ((entry, _), group) in chain.groups.iter_mut() {
             let unbooked = std::mem::take(&mut group.unbooked);
-            self.books.figures(entry.arc).count_last_calls(unbooked);
+            self.ledger.figures(entry.arc).count_last_calls(unbooked);
         }
     }
 
     /// Closes the active box and the boxes it departed into, if all are left as
-    /// [usual](super::books::Usual) ones; the predicate of the one that was called.
+    /// [usual](super::ledger::Usual) ones; the predicate of the one that was called.
     pub(super) fn close_usual_chain(&mut self, way_out: WayOut) -> Option<PredicateIndex> {
         let now = self.now;
         let height = self.height();
@@ -122,10 +122,10 @@ impl Chunk<'_> {
             } else {
                 0
             };
-            let chains = self.books.chains(entry.arc);
+            let chains = self.ledger.chains(entry.arc);
             chains.count(way_out, group.boxes, own, outer);
             chains.cover(way_out, group.boxes - u64::from(innermost));
-            let usual = &self.books.usual[entry.arc as usize];
+            let usual = &self.ledger.usual[entry.arc as usize];
             self.on_chain.leave(usual.predicate, usual.callable, entry);
         }
         let outer = if base.outermost {
@@ -133,8 +133,8 @@ impl Chunk<'_> {
         } else {
             0
         };
-        self.books.chains(base.arc).cover(way_out, 1);
-        let usual = &mut self.books.usual[base.arc as usize];
+        self.ledger.chains(base.arc).cover(way_out, 1);
+        let usual = &mut self.ledger.usual[base.arc as usize];
         usual.count(way_out, chain.base_own, outer);
         let predicate = usual.predicate;
         self.on_chain.leave(predicate, usual.callable, base);
@@ -158,7 +158,7 @@ impl Chunk<'_> {
         }
         for (at, ((entry, _), group)) in chain.groups.iter_mut().enumerate().rev() {
             let entry = *entry;
-            let figures = self.books.figures(entry.arc);
+            let figures = self.ledger.figures(entry.arc);
             figures.count_last_calls(std::mem::take(&mut group.unbooked));
             let covered = group.boxes - u64::from(at == chain.last);
             figures.count_shared_way_out(way_out, group.boxes, covered);
@@ -170,7 +170,7 @@ impl Chunk<'_> {
             self.forget(entry);
             let entered = std::mem::take(&mut group.entered);
             let lasted = now.times(group.boxes).minus(entered);
-            self.books.book_stretch(entry, way_out.outcome(), lasted);
+            self.ledger.book_stretch(entry, way_out.outcome(), lasted);
         }
         // The box that was called, as if it were alone.
         let boxed = self.boxes.get_mut(self.active);
@@ -178,7 +178,7 @@ impl Chunk<'_> {
         let (arc, root) = (boxed.arc, boxed.root);
         self.leave(way_out);
         if arc != NONE {
-            self.books.figures(arc).count_shared_way_out(way_out, 0, 1);
+            self.ledger.figures(arc).count_shared_way_out(way_out, 0, 1);
         } else if root != NONE
             && let Some(first) = &mut self.roots[root as usize].first
         {

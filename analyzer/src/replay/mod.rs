@@ -9,7 +9,7 @@
 //! Boxes made in the chunk lie in an arena with parent links (`boxes`). A box of before that the chunk comes to
 //! is a *root*. The box that was active at its beginning is one; its caller becomes one when that box is left,
 //! and so on (*levels*). So does a re-entered box of the choice stack of before. Figures are booked on *arcs*
-//! between *places* (`books`). A place below a root is a path of predicates that starts there; what the root
+//! between *places* (`ledger`). A place below a root is a path of predicates that starts there; what the root
 //! itself does is booked on an arc of its own.
 //!
 //! Joining says which box each root is. With that, every place of the chunk is a place of the trace, because
@@ -45,7 +45,6 @@ mod arc_table;
 mod assemble;
 mod backtrack;
 mod booked;
-mod books;
 mod boxes;
 mod choices;
 mod chunk;
@@ -57,6 +56,7 @@ mod impossible;
 mod join;
 mod joined;
 mod last_calls;
+mod ledger;
 mod moved;
 mod on_chain;
 mod plan;

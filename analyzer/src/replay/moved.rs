@@ -3,22 +3,22 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::books::{ArcId, CallArc, Entry, NONE, Place};
-use super::boxes::{BoxId, Chain, PhysicalBox, Stage};
+use super::boxes::{ArenaBox, Chain, DepartedBefore, PhysicalBox};
 use super::chunk::Chunk;
+use super::ledger::{ArcId, BoxPlace, CallArc, Entry, NONE};
 use crate::trace::PredicateIndex;
 
 impl Chunk<'_> {
     /// Whether a box was moved since `parent` was called; not to one before whose room `parent` now has.
     #[cold]
-    pub(super) fn is_moved_below(&self, id: BoxId, parent: &PhysicalBox) -> bool {
+    pub(super) fn is_moved_below(&self, id: ArenaBox, parent: &PhysicalBox) -> bool {
         let called = self.boxes.get(id).called;
         let is_later = |&(of, at): &(u64, u64)| of == called && parent.called <= at;
         self.moves.get(&id).is_some_and(is_later)
     }
 
     /// A box that exited, and is about to be re-entered, is as if the active one had called it.
-    pub(super) fn move_below_active(&mut self, id: BoxId) {
+    pub(super) fn move_below_active(&mut self, id: ArenaBox) {
         let from = self.place();
         let visible = self.visible(self.active);
         let boxed = self.boxes.get_mut(id);
@@ -27,26 +27,26 @@ impl Chunk<'_> {
         self.moves.insert(id, (boxed.called, self.events));
         if boxed.arc == NONE {
             boxed.waits = visible;
-            let center = self.books.places[boxed.place as usize].center;
-            let place = self.books.place_in_center(from, center);
+            let center = self.ledger.places[boxed.place as usize].center;
+            let place = self.ledger.place_in_center(from, center);
             self.boxes.get_mut(id).place = place;
             return;
         }
-        let caller = self.books.places[from as usize].predicate;
+        let caller = self.ledger.places[from as usize].predicate;
         let CallArc {
             predicate,
             callable,
             ..
-        } = self.books.arcs[boxed.arc as usize];
+        } = self.ledger.arcs[boxed.arc as usize];
         let chain = boxed.chain.take();
-        let arc = self.books.arc(from, callable);
+        let arc = self.ledger.arc(from, callable);
         self.on_chain.leave_by(caller, arc);
         let entry = self.on_chain.entry(arc, predicate, callable);
-        let mut place = self.books.arcs[arc as usize].place;
+        let mut place = self.ledger.arcs[arc as usize].place;
         let chain = chain.map(|chain| {
             let moved = self.move_chain(&chain, arc);
             if let Some(((innermost, _), _)) = moved.groups.get(moved.last) {
-                place = self.books.arcs[innermost.arc as usize].place;
+                place = self.ledger.arcs[innermost.arc as usize].place;
             }
             Box::new(moved)
         });
@@ -77,7 +77,7 @@ impl Chunk<'_> {
             *moved.rest.entry(*predicate) = last[arc];
         }
         let innermost = arcs[chain.last];
-        let active = self.books.arcs[innermost as usize].predicate;
+        let active = self.ledger.arcs[innermost as usize].predicate;
         for (predicate, arc) in moved.rest.iter() {
             let departures = followed.get_mut(predicate).into_iter().flatten();
             // After its last departure no box of the predicate followed.
@@ -91,7 +91,7 @@ impl Chunk<'_> {
             predicate,
             callable,
             ..
-        } = self.books.arcs[first as usize];
+        } = self.ledger.arcs[first as usize];
         let mut met = FxHashSet::from_iter([predicate]);
         let mut goals = FxHashSet::from_iter([callable]);
         for (((_, stage), group), arc) in chain.groups.iter().zip(&arcs) {
@@ -99,7 +99,7 @@ impl Chunk<'_> {
                 predicate,
                 callable,
                 ..
-            } = self.books.arcs[*arc as usize];
+            } = self.ledger.arcs[*arc as usize];
             let entry = self.on_chain.entry(*arc, predicate, callable);
             let mut outermost = goals.insert(callable) && entry.outermost;
             let mut enter = |waits, boxes: u64| {
@@ -142,18 +142,18 @@ impl Chunk<'_> {
 
     /// By which arcs the departures of a chain are, by group, if its outermost box was called by `first`.
     fn moved_arcs(&mut self, chain: &Chain, first: ArcId) -> Vec<ArcId> {
-        let mut place = self.books.arcs[first as usize].place;
+        let mut place = self.ledger.arcs[first as usize].place;
         let mut arcs = Vec::with_capacity(chain.groups.len());
         for ((entry, _), _) in chain.groups.iter() {
             let old = entry.arc;
             let caller = self.caller(old);
-            let callable = self.books.arcs[old as usize].callable;
-            let Place {
+            let callable = self.ledger.arcs[old as usize].callable;
+            let BoxPlace {
                 context, center, ..
-            } = self.books.places[place as usize];
-            let from = self.books.place_in(context, caller, center);
-            let arc = self.books.arc(from, callable);
-            place = self.books.arcs[arc as usize].place;
+            } = self.ledger.places[place as usize];
+            let from = self.ledger.place_in(context, caller, center);
+            let arc = self.ledger.arc(from, callable);
+            place = self.ledger.arcs[arc as usize].place;
             arcs.push(arc);
         }
         arcs
@@ -161,12 +161,12 @@ impl Chunk<'_> {
 
     /// The predicate of the box that calls by an arc.
     fn caller(&self, arc: ArcId) -> PredicateIndex {
-        let from = self.books.arcs[arc as usize].from;
-        self.books.places[from as usize].predicate
+        let from = self.ledger.arcs[arc as usize].from;
+        self.ledger.places[from as usize].predicate
     }
 }
 
-fn add(chain: &mut Chain, entry: Entry, stage: Stage, boxes: u64) {
+fn add(chain: &mut Chain, entry: Entry, stage: DepartedBefore, boxes: u64) {
     if boxes > 0 {
         chain.groups.entry((entry, stage)).boxes += boxes;
     }

@@ -1,7 +1,7 @@
 //! What a chunk knows of its active chain: which boxes are the outermost of their predicate, and
 //! which of their goal.
 
-use super::books::{ArcId, Entry, NONE};
+use super::ledger::{ArcId, Entry, NONE};
 use crate::scope::Scope;
 use crate::trace::{Callable, PredicateIndex};
 

@@ -10,7 +10,7 @@ use crate::trace::Trace;
 
 /// A piece of a trace that is replayed at a time.
 #[derive(Debug, Clone)]
-pub(super) enum Work {
+pub(super) enum ReplayWork {
     /// Streams from beginning to end.
     Streams(Range<usize>),
     /// Blocks of a stream.
@@ -37,7 +37,7 @@ pub(super) enum Work {
 const CHUNKS: u64 = 8;
 
 /// Cuts a trace into works of about the same size.
-pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec<Work> {
+pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec<ReplayWork> {
     let size = options.chunk_bytes.unwrap_or_else(|| {
         let threads = rayon::current_num_threads() as u64;
         if threads == 1 {
@@ -58,11 +58,11 @@ pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec
         let parts = parts(trace, stream.blocks.clone(), size);
         if splits && parts.len() > 1 {
             if !together.is_empty() {
-                works.push(Work::Streams(together));
+                works.push(ReplayWork::Streams(together));
             }
             together = at + 1..at + 1;
             bytes = 0;
-            works.extend(parts.into_iter().map(|blocks| Work::Part {
+            works.extend(parts.into_iter().map(|blocks| ReplayWork::Part {
                 stream: at,
                 is_last: blocks.end == stream.blocks.end,
                 blocks,
@@ -72,13 +72,13 @@ pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec
         together.end = at + 1;
         bytes += trace.bytes_of(stream.blocks.clone());
         if bytes >= size.min(1 << 24) {
-            works.push(Work::Streams(together));
+            works.push(ReplayWork::Streams(together));
             together = at + 1..at + 1;
             bytes = 0;
         }
     }
     if !together.is_empty() {
-        works.push(Work::Streams(together));
+        works.push(ReplayWork::Streams(together));
     }
     works
 }

@@ -11,14 +11,14 @@ use crate::trace::events::{Events, TimedEvent};
 
 /// Faults of streams.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Found {
+pub(super) struct StreamFaults {
     /// The first ones of each stream.
     pub(super) violations: Vec<Violation>,
     pub(super) violation_count: u64,
     pub(super) damage: Vec<Damage>,
 }
 
-impl Found {
+impl StreamFaults {
     pub(super) fn merge(&mut self, other: Self) {
         self.violations.extend(other.violations);
         self.violation_count += other.violation_count;
@@ -32,21 +32,21 @@ impl Found {
 }
 
 /// Reads a stream, or a part of it, and notes its faults.
-pub(super) struct Reader<'t> {
+pub(super) struct StreamReader<'t> {
     stream: u32,
     pub(super) events: Events<'t>,
     /// How many violations of the stream are listed.
     listed: usize,
-    found: Found,
+    found: StreamFaults,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> StreamReader<'t> {
     pub(super) fn new(stream: &StreamInfo, events: Events<'t>) -> Self {
         Self {
             stream: stream.id,
             events,
             listed: 0,
-            found: Found::default(),
+            found: StreamFaults::default(),
         }
     }
 
@@ -93,7 +93,7 @@ impl<'t> Reader<'t> {
     }
 
     /// All faults, damage included.
-    pub(super) fn finish(self) -> Found {
+    pub(super) fn finish(self) -> StreamFaults {
         let mut found = self.found;
         found.damage.extend(self.events.into_damage());
         found

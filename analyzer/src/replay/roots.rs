@@ -1,13 +1,13 @@
 //! Books what boxes of before a chunk did in it, once it is known which boxes they are.
 
-use super::books::{Books, Figures, OUTCOMES, WayOut, add};
 use super::boxes::{PhysicalBox, entries};
 use super::clock::Ticks;
+use super::ledger::{Figures, Ledger, OUTCOMES, WayOut, add};
 
 /// Books that the logical boxes of a box are left; `own` ticks of it were in the chunk, where it
 /// may have departed into others.
 pub(super) fn leave(
-    books: &mut Books,
+    ledger: &mut Ledger,
     boxed: &mut PhysicalBox,
     way_out: WayOut,
     now: Ticks,
@@ -26,7 +26,7 @@ pub(super) fn leave(
             let innermost = at == chain.last && !departed;
             let lasted = now.times(group.boxes).minus(group.entered);
             let fresh = std::mem::take(&mut group.fresh);
-            let figures = books.figures(entry.arc);
+            let figures = ledger.figures(entry.arc);
             figures.count_way_out(way_out, group.boxes, fresh);
             let covered = group.boxes - u64::from(innermost);
             figures.count_shared_way_out(way_out, group.boxes, covered);
@@ -34,21 +34,21 @@ pub(super) fn leave(
                 &mut figures.self_by[way_out.outcome()],
                 std::mem::take(&mut group.own),
             );
-            books.book_stretch(entry, way_out.outcome(), lasted);
+            ledger.book_stretch(entry, way_out.outcome(), lasted);
         }
     }
     let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
-    let figures = books.figures(boxed.arc);
+    let figures = ledger.figures(boxed.arc);
     figures.count_way_out(way_out, 1, fresh);
     figures.count_shared_way_out(way_out, 0, covered);
     add(&mut figures.self_by[way_out.outcome()], own);
     let lasted = now.minus(boxed.since);
-    books.book_stretch(boxed.entry(), way_out.outcome(), lasted);
+    ledger.book_stretch(boxed.entry(), way_out.outcome(), lasted);
 }
 
 /// Books what a box did in activations that began in the chunk.
 pub(super) fn book_later(
-    books: &mut Books,
+    ledger: &mut Ledger,
     boxed: &PhysicalBox,
     later: &Figures,
     height: Option<i64>,
@@ -56,11 +56,11 @@ pub(super) fn book_later(
     let innermost = boxed.chain.as_ref().map_or(0, |chain| chain.last + 1);
     for (at, (entry, boxes)) in entries(boxed).enumerate() {
         let arc = entry.arc;
-        let here = &mut books.arcs[arc as usize];
+        let here = &mut ledger.arcs[arc as usize];
         if let Some(height) = height {
             here.height = here.height.max(height);
         }
-        let figures = books.figures(arc);
+        let figures = ledger.figures(arc);
         figures.add_counts(later, boxes);
         for (port, passed) in later.shared_ports().into_iter().enumerate() {
             // All boxes but one are not the innermost, and that one is if the chain ends here.
@@ -75,12 +75,12 @@ pub(super) fn book_later(
         for outcome in 0..OUTCOMES {
             if at == innermost {
                 add(
-                    &mut books.figures(arc).self_by[outcome],
+                    &mut ledger.figures(arc).self_by[outcome],
                     later.self_by[outcome],
                 );
             }
             let lasted = later.outer_by[outcome].times(boxes);
-            books.book_stretch(entry, outcome, lasted);
+            ledger.book_stretch(entry, outcome, lasted);
         }
     }
 }

@@ -25,14 +25,14 @@ pub(super) struct Route {
 /// The line of a place.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-struct Line {
+struct RouteLine {
     /// The predicate of the place.
     caller: PredicateIndex,
     callables: [Callable; WAYS],
     ways: [Route; WAYS],
 }
 
-impl Line {
+impl RouteLine {
     /// Where a call is. All are compared without a branch, which would be guessed wrongly as often
     /// as calls take turns.
     #[inline(always)]
@@ -52,7 +52,7 @@ impl Line {
 #[derive(Debug, Clone)]
 pub(super) struct Routes {
     /// By place.
-    lines: Vec<Line>,
+    lines: Vec<RouteLine>,
     /// Of all places, by a hash of place and call: those whose room in the line was taken when they
     /// were made.
     shared: Vec<(PlaceId, Callable, Route)>,
@@ -75,7 +75,7 @@ impl Default for Routes {
 impl Routes {
     /// The next place, of boxes of `predicate`.
     pub(super) fn add_place(&mut self, predicate: PredicateIndex) {
-        self.lines.push(Line {
+        self.lines.push(RouteLine {
             caller: predicate,
             callables: [NONE; WAYS],
             ways: [NOWHERE; WAYS],

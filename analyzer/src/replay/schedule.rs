@@ -12,8 +12,8 @@ use super::ReplayOptions;
 use super::chunk::Before;
 use super::join::GiveUp;
 use super::joined::{Checkpoints, Joined};
-use super::plan::{Work, plan};
-use super::work::{Done, Worker};
+use super::plan::{ReplayWork, plan};
+use super::work::{Done, ReplayWorker};
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::on_panic::OnPanic;
@@ -32,8 +32,8 @@ pub(super) fn replay(
 ) -> Profile {
     let works = plan(trace, options, scope);
     let taken = checkpoints.is_some().then(Checkpoints::default);
-    let worker = Worker::new(trace, options, scope);
-    let (mut joined, failed) = Run::new(worker, works, Joined::new(scope, taken)).all();
+    let worker = ReplayWorker::new(trace, options, scope);
+    let (mut joined, failed) = WorkBatch::new(worker, works, Joined::new(scope, taken)).all();
     match failed {
         Some(failed) if !options.is_cancelled() => match failed {
             GiveUp::Long => one_by_one(trace, options, scope),
@@ -59,20 +59,20 @@ pub(super) fn replay(
 fn one_by_one(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Profile {
     let mut all = Profile::default();
     for stream in 0..trace.streams().len() {
-        let works = vec![Work::Streams(stream..stream + 1)];
-        let worker = Worker::new(trace, options, scope);
-        let (joined, _) = Run::new(worker, works, Joined::new(scope, None)).all();
+        let works = vec![ReplayWork::Streams(stream..stream + 1)];
+        let worker = ReplayWorker::new(trace, options, scope);
+        let (joined, _) = WorkBatch::new(worker, works, Joined::new(scope, None)).all();
         all.merge(joined.into_profile());
     }
     all
 }
 
 /// Some works, which are done at the same time and joined in their order.
-pub(super) struct Run<'t> {
-    worker: Worker<'t>,
-    works: Vec<Work>,
+pub(super) struct WorkBatch<'t> {
+    worker: ReplayWorker<'t>,
+    works: Vec<ReplayWork>,
     next: AtomicUsize,
-    queue: Mutex<Queue<'t>>,
+    queue: Mutex<JoinQueue<'t>>,
     /// Fewer chunks wait.
     fewer: Condvar,
     most_ready: usize,
@@ -81,7 +81,7 @@ pub(super) struct Run<'t> {
 }
 
 /// What was joined, and what is to be joined.
-struct Queue<'t> {
+struct JoinQueue<'t> {
     joined: Joined,
     /// The work to be joined next.
     next: usize,
@@ -90,14 +90,14 @@ struct Queue<'t> {
     failed: Option<GiveUp>,
 }
 
-impl<'t> Run<'t> {
+impl<'t> WorkBatch<'t> {
     /// Works that go on from what was joined before.
-    pub(super) fn new(worker: Worker<'t>, works: Vec<Work>, joined: Joined) -> Self {
+    pub(super) fn new(worker: ReplayWorker<'t>, works: Vec<ReplayWork>, joined: Joined) -> Self {
         Self {
             worker,
             works,
             next: AtomicUsize::new(0),
-            queue: Mutex::new(Queue {
+            queue: Mutex::new(JoinQueue {
                 joined,
                 next: 0,
                 ready: BTreeMap::new(),
@@ -129,7 +129,7 @@ impl<'t> Run<'t> {
         (queue.joined, queue.failed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue<'t>> {
+    fn lock(&self) -> MutexGuard<'_, JoinQueue<'t>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -167,7 +167,7 @@ impl<'t> Run<'t> {
     }
 
     /// Joins the chunks that can be joined.
-    fn join(&self, queue: &mut Queue<'t>) {
+    fn join(&self, queue: &mut JoinQueue<'t>) {
         let begin = Instant::now();
         while let Some(done) = queue.ready.remove(&queue.next) {
             if queue.failed.is_none() {
@@ -213,11 +213,11 @@ mod tests {
         let scope = options.scope(&trace);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
         let replay = || {
-            let nowhere = Work::Streams(usize::MAX - 1..usize::MAX);
-            let mut works = vec![Work::Streams(0..1); 100];
+            let nowhere = ReplayWork::Streams(usize::MAX - 1..usize::MAX);
+            let mut works = vec![ReplayWork::Streams(0..1); 100];
             works[0] = nowhere;
-            let worker = Worker::new(&trace, &options, &scope);
-            Run::new(worker, works, Joined::new(&scope, None)).all()
+            let worker = ReplayWorker::new(&trace, &options, &scope);
+            WorkBatch::new(worker, works, Joined::new(&scope, None)).all()
         };
         let panicked = catch_unwind(AssertUnwindSafe(|| pool.unwrap().install(replay)));
         assert!(panicked.is_err());

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
-use super::books::{ArcId, Books, Entry, NONE, Numbers, PlaceId, add};
-use super::boxes::{BoxId, Boxes, Chain, PhysicalBox, RootId, entries, logical};
+use super::boxes::{ArenaBox, Boxes, Chain, PhysicalBox, RootId, entries, logical};
 use super::choices::{Live, Reason, Taken};
 use super::chunk::Chunk;
 use super::clock::Ticks;
-use super::goals::Goals;
+use super::goals::GoalBoxes;
+use super::ledger::{ArcId, Entry, Ledger, NONE, PlaceId, Renaming, add};
 use crate::figures::{Caller, StreamFigures};
 use crate::moment::OpenBox;
-use crate::moment::checkpoint::Change;
+use crate::moment::checkpoint::StacksChange;
 use crate::moment::stack::Packed;
 use crate::trace::{Callable, PredicateIndex};
 pub(super) use kept::MOST;
@@ -23,9 +23,9 @@ pub(super) use kept::MOST;
 #[derive(Debug, Clone, Encode, Decode)]
 pub(super) struct State {
     pub(super) boxes: Boxes,
-    pub(super) active: BoxId,
-    pub(super) choices: Vec<Choice>,
-    pub(super) goals: Goals,
+    pub(super) active: ArenaBox,
+    pub(super) choices: Vec<Redoable>,
+    pub(super) goals: GoalBoxes,
     pub(super) depth: i64,
     pub(super) max_depth: i64,
     pub(super) max_height: i64,
@@ -59,22 +59,22 @@ pub(super) const NOBODY_FAILED: Blame = Blame::Active(Reason::WasActive);
 
 /// An entry of the choice stack.
 #[derive(Debug, Clone, Copy, Encode, Decode)]
-pub(super) struct Choice {
-    pub(super) id: BoxId,
+pub(super) struct Redoable {
+    pub(super) id: ArenaBox,
     pub(super) pushed: u64,
     pub(super) live: u64,
 }
 
 /// Stands for no box.
-pub(super) const NOBODY: BoxId = 0;
+pub(super) const NOBODY: ArenaBox = 0;
 /// Where nobody is.
 pub(super) const TOP: PlaceId = 0;
 
 /// What the places, arcs and roots of a chunk are in the trace.
 #[derive(Debug)]
-pub(super) struct Meaning {
+pub(super) struct InTrace {
     /// By root.
-    pub(super) boxes: Vec<BoxId>,
+    pub(super) boxes: Vec<ArenaBox>,
     pub(super) places: Vec<PlaceId>,
     pub(super) arcs: Vec<ArcId>,
     /// By arc: what its boxes wait for if no other box of their predicate is on the chain in the chunk.
@@ -89,7 +89,7 @@ pub(super) struct Meaning {
     pub(super) height: i64,
 }
 
-impl Meaning {
+impl InTrace {
     /// Work of the chunk that was really some, in ticks.
     pub(super) fn work(&self, chunk: &Chunk, live: &Live) -> u64 {
         if self.ends_in_nobody && live.level == chunk.levels.len() as u32 {
@@ -113,7 +113,7 @@ impl State {
             boxes,
             active,
             choices: Vec::new(),
-            goals: Goals::default(),
+            goals: GoalBoxes::default(),
             depth: 0,
             max_depth: 0,
             max_height: 0,
@@ -147,7 +147,7 @@ impl State {
     }
 
     /// Goals have other numbers.
-    pub(super) fn renumber(&mut self, numbers: Numbers) {
+    pub(super) fn renumber(&mut self, numbers: Renaming) {
         self.goals.renumber(numbers);
     }
 
@@ -172,7 +172,7 @@ impl State {
     }
 
     /// Which boxes the roots of a chunk are: of the active chain, and of the choice stack.
-    pub(super) fn find_roots(&self, chunk: &Chunk) -> Option<Vec<BoxId>> {
+    pub(super) fn find_roots(&self, chunk: &Chunk) -> Option<Vec<ArenaBox>> {
         let mut found = vec![NONE; chunk.roots.len()];
         let mut active = self.active;
         for root in &chunk.levels {
@@ -206,9 +206,9 @@ impl State {
     /// Whether a box of a goal is on the chain of a root of the chunk.
     pub(super) fn is_on_chain(
         &self,
-        books: &Books,
+        ledger: &Ledger,
         chunk: &Chunk,
-        boxes: &[BoxId],
+        boxes: &[ArenaBox],
         mut root: RootId,
         goal: Callable,
     ) -> bool {
@@ -218,7 +218,7 @@ impl State {
             }
             // It was re-entered, by another root.
             let boxed = self.boxes.get(boxes[root as usize]);
-            let is_goal = |(arc, _): (ArcId, u64)| books.arcs[arc as usize].callable == goal;
+            let is_goal = |(arc, _): (ArcId, u64)| ledger.arcs[arc as usize].callable == goal;
             if logical(boxed).any(is_goal) {
                 return true;
             }
@@ -231,15 +231,15 @@ impl State {
     /// `way`.
     pub(super) fn waiting(
         &self,
-        books: &Books,
-        root: BoxId,
+        ledger: &Ledger,
+        root: ArenaBox,
         predicate: PredicateIndex,
         way: ArcId,
     ) -> ArcId {
         let (mut id, mut way) = (root, way);
         while id != NOBODY && id != NONE {
             let boxed = self.boxes.get(id);
-            if books.places[boxed.place as usize].predicate == predicate {
+            if ledger.places[boxed.place as usize].predicate == predicate {
                 return way;
             }
             let departed = boxed.chain.as_ref().and_then(|c| c.rest.find(&predicate));
@@ -270,9 +270,9 @@ impl State {
     }
 
     /// Becomes the state at the end of the chunk.
-    pub(super) fn hand_over(&mut self, chunk: &Chunk, meaning: &Meaning, books: &Books) {
-        let kept = Kept::of(self, chunk, meaning);
-        let translate = Translate { meaning, books };
+    pub(super) fn hand_over(&mut self, chunk: &Chunk, meaning: &InTrace, ledger: &Ledger) {
+        let kept = LeftBoxes::of(self, chunk, meaning);
+        let translate = Translate { meaning, ledger };
         for id in kept.order {
             translate.hand_over(self, chunk, &kept.ids, id);
         }
@@ -286,7 +286,7 @@ impl State {
         self.forget_callers(inside);
         for choice in &chunk.choices {
             let live = self.live.wrapping_add(meaning.work(chunk, &choice.live));
-            self.choices.push(Choice {
+            self.choices.push(Redoable {
                 id: kept.ids[choice.id as usize],
                 pushed: meaning.begin.all + choice.pushed,
                 live,
@@ -294,7 +294,7 @@ impl State {
         }
         add(&mut self.live, meaning.work(chunk, &chunk.live()));
         self.active = kept.ids[chunk.active as usize];
-        self.enter_goals(chunk, meaning, books);
+        self.enter_goals(chunk, meaning, ledger);
         self.max_depth = self.max_depth.max(self.depth + chunk.max_depth);
         self.depth += chunk.depth;
         self.max_height = self.max_height.max(meaning.height + chunk.max_height);
@@ -305,7 +305,7 @@ impl State {
     }
 
     /// Goals of the active chain, from the outermost root on: it may have departed.
-    fn enter_goals(&mut self, chunk: &Chunk, meaning: &Meaning, books: &Books) {
+    fn enter_goals(&mut self, chunk: &Chunk, meaning: &InTrace, ledger: &Ledger) {
         let Some(outermost) = chunk.levels.last() else {
             return;
         };
@@ -325,7 +325,7 @@ impl State {
             (id, depth) = (boxed.parent, depth - 1);
         }
         for (depth, arc) in entered.into_iter().rev() {
-            let goal = books.arcs[arc as usize].callable;
+            let goal = ledger.arcs[arc as usize].callable;
             self.goals.enter(depth, goal);
         }
     }
@@ -342,21 +342,21 @@ impl State {
 
     /// What the chunk, just handed over, left on the stacks. Its outermost root counts as pushed again, because
     /// it may have departed; the root that is no box does not count.
-    pub(super) fn change(&self, chunk: &Chunk, meaning: &Meaning, books: &Books) -> Change {
+    pub(super) fn change(&self, chunk: &Chunk, meaning: &InTrace, ledger: &Ledger) -> StacksChange {
         let outermost = chunk
             .levels
             .last()
             .map(|root| meaning.boxes[*root as usize]);
-        let mut change = Change {
+        let mut change = StacksChange {
             paused: self.paused,
-            ..Change::default()
+            ..StacksChange::default()
         };
         change.active.popped = chunk.levels.len() as u64 - u64::from(meaning.ends_in_nobody);
         change.choices.popped = chunk.popped.unsigned_abs();
         let mut pushed = Vec::new();
         let mut id = self.active;
         while id != NOBODY && id != NONE {
-            pushed.push(self.open_box(books, id));
+            pushed.push(self.open_box(ledger, id));
             if Some(id) == outermost {
                 break;
             }
@@ -365,19 +365,19 @@ impl State {
         change.active.pushed = Arc::new(Packed::new(pushed.into_iter().rev()));
         let kept = self.choices.len() - chunk.choices.len();
         let new = self.choices[kept..].iter();
-        let pushed = Packed::new(new.map(|choice| self.open_box(books, choice.id)));
+        let pushed = Packed::new(new.map(|choice| self.open_box(ledger, choice.id)));
         change.choices.pushed = Arc::new(pushed);
         change
     }
 
-    fn open_box(&self, books: &Books, id: BoxId) -> OpenBox {
+    fn open_box(&self, ledger: &Ledger, id: ArenaBox) -> OpenBox {
         let boxed = self.boxes.get(id);
         let caller = boxed.parent;
         OpenBox {
             called: boxed.called,
             caller: (caller != NOBODY && caller != NONE).then(|| self.boxes.get(caller).called),
-            predicate: books.places[boxed.place as usize].predicate,
-            called_as: books.arcs[boxed.arc as usize].predicate,
+            predicate: ledger.places[boxed.place as usize].predicate,
+            called_as: ledger.arcs[boxed.arc as usize].predicate,
             last_calls: boxed
                 .chain
                 .iter()
@@ -389,17 +389,17 @@ impl State {
 }
 
 /// The boxes that a chunk leaves, and what they are called from then on.
-struct Kept {
+struct LeftBoxes {
     /// By box of the chunk.
-    ids: Vec<BoxId>,
+    ids: Vec<ArenaBox>,
     /// Boxes of the chunk.
-    order: Vec<BoxId>,
+    order: Vec<ArenaBox>,
     /// By root.
     roots: Vec<bool>,
 }
 
-impl Kept {
-    fn of(state: &mut State, chunk: &Chunk, meaning: &Meaning) -> Self {
+impl LeftBoxes {
+    fn of(state: &mut State, chunk: &Chunk, meaning: &InTrace) -> Self {
         let mut kept = Self {
             ids: vec![NONE; chunk.boxes.len()],
             order: Vec::new(),
@@ -416,7 +416,7 @@ impl Kept {
         kept
     }
 
-    fn keep(&mut self, state: &mut State, chunk: &Chunk, meaning: &Meaning, id: BoxId) {
+    fn keep(&mut self, state: &mut State, chunk: &Chunk, meaning: &InTrace, id: ArenaBox) {
         let root = chunk.boxes.get(id).root;
         let here = if root == NONE {
             state.boxes.put(PhysicalBox::EMPTY).unwrap_or(NOBODY)
@@ -431,12 +431,12 @@ impl Kept {
 
 /// Puts the boxes of a chunk into the terms of the trace.
 struct Translate<'c> {
-    meaning: &'c Meaning,
-    books: &'c Books,
+    meaning: &'c InTrace,
+    ledger: &'c Ledger,
 }
 
 impl Translate<'_> {
-    fn hand_over(&self, state: &mut State, chunk: &Chunk, ids: &[BoxId], id: BoxId) {
+    fn hand_over(&self, state: &mut State, chunk: &Chunk, ids: &[ArenaBox], id: ArenaBox) {
         let from = chunk.boxes.get(id);
         let to = state.boxes.get_mut(ids[id as usize]);
         if from.root != NONE {
@@ -491,7 +491,7 @@ impl Translate<'_> {
             to.own += from.own;
             return;
         };
-        let departed = self.books.places[to.place as usize].predicate;
+        let departed = self.ledger.places[to.place as usize].predicate;
         let more = self.chain(chain, departed);
         to.place = self.meaning.places[from.place as usize];
         to.is_left_out = from.is_left_out;
@@ -536,7 +536,7 @@ impl Translate<'_> {
             sum.own += group.own;
         }
         for (predicate, arc) in chain.rest.iter() {
-            let predicate = if *predicate == self.books.begin() {
+            let predicate = if *predicate == self.ledger.begin() {
                 root
             } else {
                 *predicate
@@ -562,7 +562,7 @@ impl Translate<'_> {
 
 /// The caller of a box that a chunk made and hands on; [`NONE`] if that was cut. The box is about
 /// to be cut, too: then a chunk ends between the parts of one cut.
-fn kept_parent(chunk: &Chunk, ids: &[BoxId], from: &PhysicalBox) -> BoxId {
+fn kept_parent(chunk: &Chunk, ids: &[ArenaBox], from: &PhysicalBox) -> ArenaBox {
     let parent = chunk.boxes.get(from.parent);
     // Another box may have the room of one that was cut: one called later.
     if parent.called <= from.called {

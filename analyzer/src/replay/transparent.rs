@@ -1,8 +1,8 @@
 //! Transparent boxes, hidden or out of focus: their work is that of the visible box around them.
 
-use super::books::{NONE, PlaceId, add};
-use super::boxes::BoxId;
+use super::boxes::ArenaBox;
 use super::chunk::Chunk;
+use super::ledger::{NONE, PlaceId, add};
 use crate::figures::Port;
 use crate::trace::{BoxKind, Callable, PredicateIndex};
 
@@ -15,19 +15,19 @@ impl Chunk<'_> {
         match boxed.kind {
             BoxKind::Call { .. } => {}
             BoxKind::EngineWork | BoxKind::Autoload => {
-                add(&mut self.books.hidden(boxed.place).engine_ticks, stretch);
+                add(&mut self.ledger.hidden(boxed.place).engine_ticks, stretch);
             }
             BoxKind::Waiting => {
-                add(&mut self.books.hidden(boxed.place).waiting_ticks, stretch);
+                add(&mut self.ledger.hidden(boxed.place).waiting_ticks, stretch);
             }
             BoxKind::SetUp => {
-                add(&mut self.books.hidden(boxed.place).set_up_ticks, stretch);
+                add(&mut self.ledger.hidden(boxed.place).set_up_ticks, stretch);
             }
         }
     }
 
     /// Notes time of a visible box that is spent in another centre, by hidden ones.
-    pub(super) fn note_center(&mut self, visible: BoxId, stretch: u64) {
+    pub(super) fn note_center(&mut self, visible: ArenaBox, stretch: u64) {
         let place = self.boxes.get(self.active).place;
         let boxed = self.boxes.get(visible);
         let innermost = boxed.chain.as_ref().and_then(|chain| {
@@ -38,22 +38,27 @@ impl Chunk<'_> {
         if arc == NONE || place == NONE {
             return;
         }
-        let own = self.books.arcs[arc as usize].place;
+        let own = self.ledger.arcs[arc as usize].place;
         if own != place {
-            let spent = self.books.elsewhere.entry((own, place)).or_default();
+            let spent = self.ledger.elsewhere.entry((own, place)).or_default();
             add(spent, stretch);
         }
     }
 
     /// The box itself, or the visible one whose work it does.
-    pub(super) fn visible(&self, id: BoxId) -> BoxId {
+    pub(super) fn visible(&self, id: ArenaBox) -> ArenaBox {
         let boxed = self.boxes.get(id);
         if boxed.is_hidden() { boxed.waits } else { id }
     }
 
     /// Whether the box `id`, called by another or departed into by itself, is transparent.
-    pub(super) fn is_transparent(&mut self, caller: BoxId, id: BoxId, callable: Callable) -> bool {
-        let predicate = self.books.callee(callable);
+    pub(super) fn is_transparent(
+        &mut self,
+        caller: ArenaBox,
+        id: ArenaBox,
+        callable: Callable,
+    ) -> bool {
+        let predicate = self.ledger.callee(callable);
         self.sight.call(caller, id, predicate)
     }
 
@@ -76,13 +81,13 @@ impl Chunk<'_> {
         kind: BoxKind,
         (caller, place): (PlaceId, PlaceId),
     ) {
-        self.books.hidden(place).count_inside(port, kind);
-        self.books.hidden(caller).outside[port as usize] += 1;
+        self.ledger.hidden(place).count_inside(port, kind);
+        self.ledger.hidden(caller).outside[port as usize] += 1;
     }
 
     /// Counts a port of a hidden box other than its call.
     #[cold]
-    pub(super) fn pass_hidden(&mut self, id: BoxId, port: Port) {
+    pub(super) fn pass_hidden(&mut self, id: ArenaBox, port: Port) {
         let boxed = self.boxes.get(id);
         let (kind, place) = (boxed.kind, boxed.place);
         // The caller of a box that is cut may be gone.
@@ -97,7 +102,7 @@ impl Chunk<'_> {
     #[cold]
     pub(super) fn tail_hidden(&mut self, predicate: PredicateIndex) {
         let from = self.place();
-        let place = self.books.place_of_hidden(from, predicate);
+        let place = self.ledger.place_of_hidden(from, predicate);
         let kind = self.scope.kind_of(predicate);
         self.count_hidden(Port::Tail, kind, (from, place));
         if place != from {

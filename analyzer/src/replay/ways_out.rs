@@ -1,9 +1,9 @@
 //! Ways out of a box: exits, failure, exception.
 
-use super::books::{Entry, NONE, WayOut, add};
 use super::boxes::{PhysicalBox, RootId};
-use super::choices::{Cause, Choice, Failed, Reason, Who};
+use super::choices::{Choice, Failed, Reason, RedoCause, Who};
 use super::chunk::{Chunk, First};
+use super::ledger::{Entry, NONE, WayOut, add};
 use crate::trace::PredicateIndex;
 
 impl Chunk<'_> {
@@ -12,7 +12,7 @@ impl Chunk<'_> {
     pub(super) fn fail(&mut self) {
         self.expect_active();
         let failed = |who| {
-            Failed::Somebody(Cause {
+            Failed::Somebody(RedoCause {
                 who,
                 reason: Reason::Failed,
             })
@@ -43,7 +43,7 @@ impl Chunk<'_> {
         } else if active.arc == NONE {
             None
         } else {
-            let predicate = self.books.arcs[active.arc as usize].predicate;
+            let predicate = self.ledger.arcs[active.arc as usize].predicate;
             Some(Who::Predicate(predicate))
         };
         self.close(WayOut::Fail);
@@ -67,7 +67,7 @@ impl Chunk<'_> {
         self.close(WayOut::Exception);
     }
 
-    /// Closes the active box, if it is a [usual](super::books::Usual) one; its predicate.
+    /// Closes the active box, if it is a [usual](super::ledger::Usual) one; its predicate.
     #[inline(always)]
     fn close_usual(&mut self, way_out: WayOut) -> Option<PredicateIndex> {
         let left = self.active;
@@ -94,7 +94,7 @@ impl Chunk<'_> {
         {
             return None;
         }
-        let usual = &mut self.books.usual[arc as usize];
+        let usual = &mut self.ledger.usual[arc as usize];
         let outer = if outermost {
             self.now.all - since.all
         } else {
@@ -161,11 +161,11 @@ impl Chunk<'_> {
         self.max_height = self.max_height.max(height);
         let boxed = self.boxes.get(left);
         if boxed.arc != NONE && !self.early {
-            let arc = &mut self.books.arcs[boxed.arc as usize];
+            let arc = &mut self.ledger.arcs[boxed.arc as usize];
             arc.height = arc.height.max(height);
             if let Some(chain) = &boxed.chain {
                 for ((entry, _), _) in chain.groups.iter() {
-                    let arc = &mut self.books.arcs[entry.arc as usize];
+                    let arc = &mut self.ledger.arcs[entry.arc as usize];
                     arc.height = arc.height.max(height);
                 }
             }
@@ -187,18 +187,18 @@ impl Chunk<'_> {
         let entry = boxed.entry();
         let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
         let since = boxed.since;
-        let figures = self.books.figures(entry.arc);
+        let figures = self.ledger.figures(entry.arc);
         figures.count_way_out(way_out, 1, fresh);
         add(&mut figures.self_by[way_out.outcome()], own);
         self.forget(entry);
         let lasted = now.minus(since);
-        self.books.book_stretch(entry, way_out.outcome(), lasted);
+        self.ledger.book_stretch(entry, way_out.outcome(), lasted);
     }
 
     /// A box that was entered so is no longer on the chain.
     #[inline(always)]
     pub(super) fn forget(&mut self, entry: Entry) {
-        let usual = &self.books.usual[entry.arc as usize];
+        let usual = &self.ledger.usual[entry.arc as usize];
         self.on_chain.leave(usual.predicate, usual.callable, entry);
     }
 
@@ -217,7 +217,7 @@ impl Chunk<'_> {
         boxed.exited = true;
         let root = &mut self.roots[boxed.root as usize];
         if way_out == WayOut::ExitNondet {
-            root.later = self.books.loose_arc();
+            root.later = self.ledger.loose_arc();
             boxed.arc = root.later;
         }
         root.first = Some(First {

@@ -8,8 +8,8 @@ use portmortem_tracer::format::Dialect;
 
 use super::ReplayOptions;
 use super::chunk::{Before, Chunk};
-use super::plan::Work;
-use super::reader::{Found, Reader, offsets};
+use super::plan::ReplayWork;
+use super::reader::{StreamFaults, StreamReader, offsets};
 use crate::figures::StreamFigures;
 use crate::scope::Scope;
 use crate::trace::events::Events;
@@ -17,7 +17,7 @@ use crate::trace::{StreamInfo, Trace};
 
 /// Replays works of a trace.
 #[derive(Clone, Copy)]
-pub(super) struct Worker<'t> {
+pub(super) struct ReplayWorker<'t> {
     pub(super) trace: &'t Trace,
     pub(super) options: &'t ReplayOptions<'t>,
     pub(super) scope: &'t Scope,
@@ -30,13 +30,13 @@ pub(super) struct Done<'t> {
     pub(super) chunk: Chunk<'t>,
     /// Of whole streams.
     pub(super) figures: Vec<StreamFigures>,
-    pub(super) found: Found,
-    pub(super) part: Option<Part>,
+    pub(super) found: StreamFaults,
+    pub(super) part: Option<StreamPart>,
 }
 
 /// The place of a part in its stream and in time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct StreamPart {
     pub(super) stream: usize,
     pub(super) first_tick: u64,
     /// Before the first event, if nothing before the part was later; and at its end.
@@ -52,7 +52,7 @@ pub(super) struct Part {
     pub(super) end_block: usize,
 }
 
-impl<'t> Worker<'t> {
+impl<'t> ReplayWorker<'t> {
     pub(super) fn new(trace: &'t Trace, options: &'t ReplayOptions<'t>, scope: &'t Scope) -> Self {
         Self {
             trace,
@@ -62,30 +62,30 @@ impl<'t> Worker<'t> {
         }
     }
 
-    pub(super) fn replay(&self, work: &Work, before: &Before) -> Done<'t> {
+    pub(super) fn replay(&self, work: &ReplayWork, before: &Before) -> Done<'t> {
         let begin = Instant::now();
         let mut chunk = Chunk::new(self.scope);
         let mut figures = Vec::new();
-        let mut found = Found::default();
+        let mut found = StreamFaults::default();
         let mut part = None;
         match work {
-            Work::Streams(streams) => {
+            ReplayWork::Streams(streams) => {
                 for stream in &self.trace.streams()[streams.clone()] {
                     let (of_stream, wrong) = self.whole_stream(&mut chunk, stream);
                     figures.push(of_stream);
                     found.merge(wrong);
                 }
             }
-            Work::Part {
+            ReplayWork::Part {
                 stream,
                 blocks,
                 is_last,
             } => {
                 let read = self.part(&mut chunk, *stream, blocks.clone(), *is_last, before);
                 part = Some(read);
-                chunk.books.finish();
+                chunk.ledger.finish();
             }
-            Work::AfterLoss {
+            ReplayWork::AfterLoss {
                 stream,
                 blocks,
                 behind,
@@ -110,7 +110,11 @@ impl<'t> Worker<'t> {
         }
     }
 
-    fn whole_stream(&self, chunk: &mut Chunk<'t>, stream: &StreamInfo) -> (StreamFigures, Found) {
+    fn whole_stream(
+        &self,
+        chunk: &mut Chunk<'t>,
+        stream: &StreamInfo,
+    ) -> (StreamFigures, StreamFaults) {
         let mut events = self.trace.events(stream);
         let first = events.next();
         let begin = begin_of(stream, first.map(|event| event.tick));
@@ -120,9 +124,9 @@ impl<'t> Worker<'t> {
                 stream: stream.id,
                 ..chunk.finish_stream(begin, begin)
             };
-            return (figures, Found::default());
+            return (figures, StreamFaults::default());
         }
-        let mut reader = Reader::new(stream, events);
+        let mut reader = StreamReader::new(stream, events);
         let (mut read, mut last) = (0, begin);
         if let Some(event) = first {
             last = event.tick;
@@ -148,12 +152,12 @@ impl<'t> Worker<'t> {
         blocks: Range<usize>,
         is_last: bool,
         before: &Before,
-    ) -> Part {
+    ) -> StreamPart {
         let info = &self.trace.streams()[stream];
         let is_first = blocks.start == info.blocks.start;
         let end_block = blocks.end;
         let events = Events::part_ending(self.trace, info, blocks, is_last);
-        let mut reader = Reader::new(info, events);
+        let mut reader = StreamReader::new(info, events);
         let first = reader.events.next_number();
         let begin_tick = reader.events.tick();
         let event = reader.events.next();
@@ -169,7 +173,7 @@ impl<'t> Worker<'t> {
         let (next, events_read) = (reader.events.next_number(), reader.events.events_read());
         let end_tick = reader.events.tick();
         chunk.unusual |= !reader.finish().damage.is_empty();
-        Part {
+        StreamPart {
             stream,
             first_tick,
             begin_tick,
@@ -192,13 +196,13 @@ impl<'t> Worker<'t> {
         blocks: Range<usize>,
         behind: (u64, u64),
         is_last: bool,
-    ) -> (StreamFigures, Found, Part) {
+    ) -> (StreamFigures, StreamFaults, StreamPart) {
         let info = &self.trace.streams()[stream];
         let (number, tick) = behind;
         let is_first = blocks.start == info.blocks.start;
         let end_block = blocks.end;
         let events = Events::behind(self.trace, info, blocks, behind, is_last);
-        let mut reader = Reader::new(info, events);
+        let mut reader = StreamReader::new(info, events);
         chunk.begin_stream(tick);
         chunk.gap(0, 0);
         let (events, last) = self.steps(chunk, Dialect::EveryRedo, &mut reader, tick);
@@ -209,7 +213,7 @@ impl<'t> Worker<'t> {
             events,
             ..chunk.finish_stream(tick, end_tick)
         };
-        let part = Part {
+        let part = StreamPart {
             stream,
             first_tick: tick,
             begin_tick: tick,
@@ -230,7 +234,7 @@ impl<'t> Worker<'t> {
         &self,
         chunk: &mut Chunk,
         dialect: Dialect,
-        reader: &mut Reader,
+        reader: &mut StreamReader,
         mut last: u64,
     ) -> (u64, u64) {
         let mut reported = 0;

@@ -19,12 +19,12 @@ pub enum FocusOn {
 /// Places in the call tree, each looked for inside the one before; the default is all there is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Focus {
-    steps: Vec<Step>,
+    steps: Vec<FocusStep>,
 }
 
 /// A predicate to be met on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Step {
+struct FocusStep {
     predicate: PredicateIndex,
     /// Boxes of any other predicates may lie in between.
     anywhere: bool,
@@ -33,10 +33,10 @@ struct Step {
 }
 
 /// How many steps a box has behind it on the way into the focus.
-pub type Way = u32;
+pub type FocusSteps = u32;
 
 /// No box below gets there any more.
-const ASTRAY: Way = Way::MAX;
+const ASTRAY: FocusSteps = FocusSteps::MAX;
 
 impl Focus {
     /// The same, looking at a place inside only.
@@ -47,11 +47,12 @@ impl Focus {
             FocusOn::Predicate(predicate) => (std::slice::from_ref(predicate), true),
             FocusOn::Context(path) => (&path[..], false),
         };
-        self.steps.extend(predicates.iter().map(|&predicate| Step {
-            predicate,
-            anywhere,
-            begin,
-        }));
+        self.steps
+            .extend(predicates.iter().map(|&predicate| FocusStep {
+                predicate,
+                anywhere,
+                begin,
+            }));
         self
     }
 
@@ -63,7 +64,7 @@ impl Focus {
 
     /// Where a box is that nobody known called; if its callers were `lost`, and it is on the way to
     /// a context, who knows.
-    pub(crate) fn start(&self, lost: bool) -> Way {
+    pub(crate) fn start(&self, lost: bool) -> FocusSteps {
         match self.steps.first() {
             Some(step) if lost && !step.anywhere => ASTRAY,
             _ => 0,
@@ -71,13 +72,18 @@ impl Focus {
     }
 
     /// Whether a box is there.
-    pub(crate) fn contains(&self, way: Way) -> bool {
+    pub(crate) fn contains(&self, way: FocusSteps) -> bool {
         way as usize == self.steps.len()
     }
 
     /// Where a box of `predicate` is, called from or departed into by a box that is at `from`.
     /// `hidden`: it is part of that box.
-    pub(crate) fn enter(&self, from: Way, predicate: PredicateIndex, hidden: bool) -> Way {
+    pub(crate) fn enter(
+        &self,
+        from: FocusSteps,
+        predicate: PredicateIndex,
+        hidden: bool,
+    ) -> FocusSteps {
         let mut way = from;
         // The last box of a place is the first one of a place inside.
         while let Some(step) = self.steps.get(way as usize) {
@@ -102,7 +108,13 @@ impl Focus {
 
     /// Whether a box of another predicate than the next can lie on the way to a context: one that
     /// was met, or one that is part of its caller.
-    fn passes(&self, next: &Step, way: Way, predicate: PredicateIndex, hidden: bool) -> bool {
+    fn passes(
+        &self,
+        next: &FocusStep,
+        way: FocusSteps,
+        predicate: PredicateIndex,
+        hidden: bool,
+    ) -> bool {
         let context = self.steps[next.begin..].iter();
         match context
             .take_while(|step| step.begin == next.begin)

@@ -14,7 +14,7 @@ use crate::trace::{BoxKind, Callable, Center, PredicateIndex, PredicateInfo, Tra
 
 use called::Called;
 pub use filters::{Filter, Filters};
-use focus::Way;
+use focus::FocusSteps;
 pub use focus::{Focus, FocusOn};
 pub use hide::Hide;
 pub use window::Window;
@@ -107,12 +107,12 @@ impl Scope {
     /// along its path the box is, and not hidden.
     #[inline]
     #[must_use]
-    pub fn shows(&self, way: Way, predicate: PredicateIndex) -> bool {
+    pub fn shows(&self, way: FocusSteps, predicate: PredicateIndex) -> bool {
         self.contains(way) && !self.hides(predicate)
     }
 
     /// Whether a box is in the focus.
-    pub(crate) fn contains(&self, way: Way) -> bool {
+    pub(crate) fn contains(&self, way: FocusSteps) -> bool {
         self.focus.contains(way)
     }
 
@@ -144,7 +144,12 @@ impl Scope {
 
     /// How far along the path of the focus a box of `predicate` is: called from or departed into by
     /// one that is at `from`, or without a known caller; callers may have been `lost`.
-    pub(crate) fn enter(&self, from: Option<Way>, lost: bool, predicate: PredicateIndex) -> Way {
+    pub(crate) fn enter(
+        &self,
+        from: Option<FocusSteps>,
+        lost: bool,
+        predicate: PredicateIndex,
+    ) -> FocusSteps {
         let from = from.unwrap_or_else(|| self.focus.start(lost));
         self.focus.enter(from, predicate, self.hides(predicate))
     }
@@ -186,7 +191,7 @@ pub(crate) struct Sight<'s> {
     scope: &'s Scope,
     focused: bool,
     /// By box, if there is a focus.
-    ways: Vec<Way>,
+    ways: Vec<FocusSteps>,
 }
 
 impl<'s> Sight<'s> {
@@ -220,12 +225,12 @@ impl<'s> Sight<'s> {
     }
 
     /// Where a box is. Every box was put here when it was called.
-    fn way_of(&self, id: u32) -> Way {
+    fn way_of(&self, id: u32) -> FocusSteps {
         self.ways[id as usize]
     }
 
     #[cold]
-    fn put(&mut self, id: u32, way: Way) {
+    fn put(&mut self, id: u32, way: FocusSteps) {
         let at = id as usize;
         if at >= self.ways.len() {
             self.ways.resize(at + 1, self.scope.focus.start(false));

@@ -64,7 +64,7 @@ rows! {
 rows! {
     /// A row of the table `costs`: one for every cost centre, predicate and symbol that was counted
     /// there.
-    pub struct CostRow<'t> of c: Cost<'t> {
+    pub struct CostRow<'t> of c: CostData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
         /// Name of the cost centre, or `<outside>`.
@@ -130,7 +130,7 @@ impl<'t> Tables<'t> {
         sums.extend(unknown);
         let rows = sums.into_iter();
         rows.map(move |((center, predicate, symbol), count)| {
-            CostRow::new(&Cost {
+            CostRow::new(&CostData {
                 tables: self,
                 center,
                 predicate,
@@ -178,7 +178,7 @@ pub struct InCenter<'t> {
 
 /// What a row of the table `costs` is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Cost<'t> {
+pub struct CostData<'t> {
     tables: Tables<'t>,
     center: Center,
     predicate: Option<PredicateIndex>,

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use super::Tables;
-use super::predicates::Predicate;
+use super::predicates::PredicateData;
 use super::row::{Row, rows};
 use crate::figures::{BacktrackFigures, Caller};
 use crate::trace::PredicateIndex;
@@ -12,7 +12,7 @@ use crate::trace::PredicateIndex;
 rows! {
     /// A row of the table `backtracks`: one for every predicate that failed and predicate that was
     /// re-entered then ([`crate::figures::BacktrackFigures`]).
-    pub struct BacktrackRow<'t> of b: Backtrack<'t> {
+    pub struct BacktrackRow<'t> of b: BacktrackData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = b.tables.name;
         /// Indicator of the predicate that failed, or that called an unrecorded goal that failed;
@@ -35,7 +35,7 @@ rows! {
 rows! {
     /// A row of the table `cuts`: one for every predicate that cut and predicate whose choicepoints
     /// it cut.
-    pub struct CutRow<'t> of c: Cut<'t> {
+    pub struct CutRow<'t> of c: CutData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
         /// Indicator of the active predicate, or `<root>`.
@@ -51,7 +51,7 @@ rows! {
     /// A row of the table `choicepoints`: one for every predicate that left one.
     ///
     /// `left = redone + cut + pending`.
-    pub struct ChoicepointRow<'t> of p: Predicate<'t> {
+    pub struct ChoicepointRow<'t> of p: PredicateData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = p.tables.name;
         /// Indicator.
@@ -84,7 +84,7 @@ impl<'t> Tables<'t> {
 
     /// The same, as what rows are made of.
     #[must_use]
-    pub fn backtrack_list(self) -> Vec<Backtrack<'t>> {
+    pub fn backtrack_list(self) -> Vec<BacktrackData<'t>> {
         let pairs = self.profile.backtracks.iter();
         let edges = pairs.map(move |(&pair, &figures)| self.backtrack(pair, figures));
         let mut edges: Vec<_> = edges.collect();
@@ -98,8 +98,8 @@ impl<'t> Tables<'t> {
         self,
         (failed, resumed): (Caller, PredicateIndex),
         figures: BacktrackFigures,
-    ) -> Backtrack<'t> {
-        Backtrack {
+    ) -> BacktrackData<'t> {
+        BacktrackData {
             tables: self,
             failed,
             resumed,
@@ -118,8 +118,8 @@ impl<'t> Tables<'t> {
 
     /// What cut, whose choicepoints it cut, and how many.
     #[must_use]
-    pub fn cut(self, (cutter, predicate): (Caller, PredicateIndex), count: u64) -> Cut<'t> {
-        Cut {
+    pub fn cut(self, (cutter, predicate): (Caller, PredicateIndex), count: u64) -> CutData<'t> {
+        CutData {
             tables: self,
             cutter,
             predicate,
@@ -141,7 +141,7 @@ impl<'t> Tables<'t> {
 
 /// What a row of the table `backtracks` is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Backtrack<'t> {
+pub struct BacktrackData<'t> {
     tables: Tables<'t>,
     failed: Caller,
     resumed: PredicateIndex,
@@ -151,7 +151,7 @@ pub struct Backtrack<'t> {
 
 /// What a row of the table `cuts` is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Cut<'t> {
+pub struct CutData<'t> {
     tables: Tables<'t>,
     cutter: Caller,
     predicate: PredicateIndex,

@@ -9,7 +9,7 @@ rows! {
     /// A row of the table `clauses`: one for every clause that was entered, and one for the boxes
     /// of each predicate with such clauses while no clause of them is known. Empty unless the
     /// recording says which clauses were entered.
-    pub struct ClauseRow<'t> of c: Clause<'t> {
+    pub struct ClauseRow<'t> of c: ClauseData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
         /// Indicator of the predicate.
@@ -66,10 +66,10 @@ impl<'t> Tables<'t> {
 
     /// The same, as what rows are made of.
     #[must_use]
-    pub fn clause_list(self) -> Vec<Clause<'t>> {
+    pub fn clause_list(self) -> Vec<ClauseData<'t>> {
         let rows = self.profile.clauses.iter();
         let mut clauses: Vec<_> = rows
-            .map(|(&(predicate, clause), &figures)| Clause {
+            .map(|(&(predicate, clause), &figures)| ClauseData {
                 tables: self,
                 predicate,
                 clause,
@@ -84,7 +84,7 @@ impl<'t> Tables<'t> {
 
 /// What a row of the table is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Clause<'t> {
+pub struct ClauseData<'t> {
     tables: Tables<'t>,
     /// The predicate.
     pub predicate: PredicateIndex,
@@ -94,7 +94,7 @@ pub struct Clause<'t> {
     pub figures: ClauseFigures,
 }
 
-impl<'t> Clause<'t> {
+impl<'t> ClauseData<'t> {
     /// What the trace says of it.
     #[must_use]
     pub fn info(&self) -> Option<&'t ClauseInfo> {

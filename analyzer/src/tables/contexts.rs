@@ -8,7 +8,7 @@ use crate::figures::net_times::Times;
 
 rows! {
     /// A row of the table `contexts`: one for every calling context ([`crate::figures::contexts`]).
-    pub struct ContextRow<'t> of c: Context<'t> {
+    pub struct ContextRow<'t> of c: ContextData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
         /// Number of the row, from 0.
@@ -59,8 +59,8 @@ impl<'t> Tables<'t> {
     /// # Panics
     /// If the profile has none of this number.
     #[must_use]
-    pub fn context(self, id: usize) -> Context<'t> {
-        Context {
+    pub fn context(self, id: usize) -> ContextData<'t> {
+        ContextData {
             tables: self,
             id,
             figures: &self.profile.contexts[id],
@@ -70,13 +70,13 @@ impl<'t> Tables<'t> {
 
 /// What a row of the table is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'t> {
+pub struct ContextData<'t> {
     tables: Tables<'t>,
     id: usize,
     figures: &'t ContextFigures,
 }
 
-impl Context<'_> {
+impl ContextData<'_> {
     fn inclusive_ticks(&self) -> u64 {
         let work = self.tables.work;
         let work = work.map(|work| work.contexts.get(self.id).copied().unwrap_or(0));

@@ -78,12 +78,12 @@ pub struct Listed<'t> {
     /// What goals are called.
     pub sites: &'t SiteNames,
     /// What else is known of it.
-    pub facts: Facts,
+    pub facts: EventFacts,
 }
 
 /// What is known of an event beside the boxes there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Facts {
+pub struct EventFacts {
     /// The goal that called the box, or that made the last call which it runs.
     pub site: Option<SiteIndex>,
     /// How the activation ended that it begins or ends.
@@ -91,14 +91,14 @@ pub struct Facts {
     /// How long that took, in ticks.
     pub took: Option<u64>,
     /// Who failed or raised the exception.
-    pub cause: Option<Place>,
+    pub cause: Option<PredicateMoment>,
     /// The box that an exception stops at.
-    pub caught: Option<Place>,
+    pub caught: Option<PredicateMoment>,
 }
 
 /// A predicate, and when it did something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct PredicateMoment {
     /// The predicate.
     pub predicate: PredicateIndex,
     /// Number of the event in the stream.

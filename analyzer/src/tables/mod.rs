@@ -36,24 +36,24 @@ use crate::figures::work::Work;
 use crate::trace::Trace;
 
 pub use arguments::{ArgumentRow, SizeRow};
-pub use centers::{CenterRow, Cost, CostRow, InCenter, OUTSIDE};
-pub use choices::{Backtrack, BacktrackRow, ChoicepointRow, Cut, CutRow};
-pub use clauses::{Clause, ClauseRow};
-pub use contexts::{Context, ContextRow};
+pub use centers::{CenterRow, CostData, CostRow, InCenter, OUTSIDE};
+pub use choices::{BacktrackData, BacktrackRow, ChoicepointRow, CutData, CutRow};
+pub use clauses::{ClauseData, ClauseRow};
+pub use contexts::{ContextData, ContextRow};
 pub use cycles::{CycleRow, InCycle};
 pub use edges::{Edge, EdgeRow};
 pub(crate) use events::texts;
 pub use events::{EventAt, EventRow};
 pub use latencies::{Latency, LatencyRow, SiteLatencyRow};
-pub use listed::{Facts, Listed, ListedRow, Place, SiteNames};
-pub use predicates::{OF_CALLS, Predicate, PredicateRow};
+pub use listed::{EventFacts, Listed, ListedRow, PredicateMoment, SiteNames};
+pub use predicates::{OF_CALLS, PredicateData, PredicateRow};
 pub use row::{Cell, Column, Kind, Row, Unit, is_called};
-pub use sites::{Site, SiteRow};
+pub use sites::{SiteData, SiteRow};
 pub use slowest::{Slow, SlowestRow};
-pub use streams::{Stream, StreamRow};
+pub use streams::{StreamData, StreamRow};
 pub use unit_tests::{TestRow, UnitTest};
 pub use values::{ValuePairRow, ValueRow};
-pub use waits::{Wait, WaitRow};
+pub use waits::{WaitData, WaitRow};
 
 /// The caller of boxes without traced ancestor.
 pub const ROOT: &str = "<root>";

@@ -15,7 +15,7 @@ use crate::trace::PredicateIndex;
 
 rows! {
     /// A row of the table `predicates`: one for every predicate that was called.
-    pub struct PredicateRow<'t> of p: Predicate<'t> {
+    pub struct PredicateRow<'t> of p: PredicateData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = p.tables.name;
         /// Indicator, as Prolog would write it.
@@ -138,8 +138,8 @@ impl<'t> Tables<'t> {
     /// # Panics
     /// If the profile has none of this number.
     #[must_use]
-    pub fn predicate(self, index: PredicateIndex) -> Predicate<'t> {
-        Predicate {
+    pub fn predicate(self, index: PredicateIndex) -> PredicateData<'t> {
+        PredicateData {
             tables: self,
             index,
             figures: self
@@ -151,13 +151,13 @@ impl<'t> Tables<'t> {
 
 /// What rows of predicates are made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Predicate<'t> {
+pub struct PredicateData<'t> {
     pub(super) tables: Tables<'t>,
     pub(super) index: PredicateIndex,
     pub(super) figures: PredicateFigures,
 }
 
-impl<'t> Predicate<'t> {
+impl<'t> PredicateData<'t> {
     fn declared(&self) -> Option<&'t Declared> {
         let info = self.tables.trace.predicates().get(self.index as usize);
         info.map(|info| &info.declared)

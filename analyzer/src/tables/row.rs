@@ -128,13 +128,13 @@ pub trait Row<'t>: Serialize + Sized {
 }
 
 /// What a field of a row may be.
-pub(super) trait Field<'t>: Copy {
+pub(super) trait RowField<'t>: Copy {
     const KIND: Kind;
 
     fn cell(self) -> Cell<'t>;
 }
 
-impl<'t> Field<'t> for &'t str {
+impl<'t> RowField<'t> for &'t str {
     const KIND: Kind = Kind::Text;
 
     fn cell(self) -> Cell<'t> {
@@ -142,7 +142,7 @@ impl<'t> Field<'t> for &'t str {
     }
 }
 
-impl<'t> Field<'t> for u64 {
+impl<'t> RowField<'t> for u64 {
     const KIND: Kind = Kind::Integer;
 
     /// Signed, because other programs subtract such numbers. What does not fit, which only a
@@ -152,7 +152,7 @@ impl<'t> Field<'t> for u64 {
     }
 }
 
-impl<'t> Field<'t> for u32 {
+impl<'t> RowField<'t> for u32 {
     const KIND: Kind = Kind::Integer;
 
     fn cell(self) -> Cell<'t> {
@@ -160,7 +160,7 @@ impl<'t> Field<'t> for u32 {
     }
 }
 
-impl<'t> Field<'t> for i64 {
+impl<'t> RowField<'t> for i64 {
     const KIND: Kind = Kind::Integer;
 
     fn cell(self) -> Cell<'t> {
@@ -168,7 +168,7 @@ impl<'t> Field<'t> for i64 {
     }
 }
 
-impl<'t> Field<'t> for bool {
+impl<'t> RowField<'t> for bool {
     const KIND: Kind = Kind::Bool;
 
     fn cell(self) -> Cell<'t> {
@@ -176,7 +176,7 @@ impl<'t> Field<'t> for bool {
     }
 }
 
-impl<'t, F: Field<'t>> Field<'t> for Option<F> {
+impl<'t, F: RowField<'t>> RowField<'t> for Option<F> {
     const KIND: Kind = F::KIND;
 
     fn cell(self) -> Cell<'t> {
@@ -224,14 +224,14 @@ macro_rules! rows {
                 $( $crate::tables::row::Column {
                     name: $crate::tables::row::column_name(stringify!($field)),
                     title: $title,
-                    kind: <$kind as $crate::tables::row::Field>::KIND,
+                    kind: <$kind as $crate::tables::row::RowField>::KIND,
                     unit: $crate::tables::row::Unit::$unit,
                     help: concat!($( $doc ),*).trim_ascii(),
                 }, )*
                 $( $( $crate::tables::row::Column {
                     name: $crate::tables::row::column_name(stringify!($more)),
                     title: $more_title,
-                    kind: <$more_kind as $crate::tables::row::Field>::KIND,
+                    kind: <$more_kind as $crate::tables::row::RowField>::KIND,
                     unit: $crate::tables::row::Unit::$more_unit,
                     help: concat!($( $more_doc ),*).trim_ascii(),
                 }, )* )?
@@ -243,8 +243,8 @@ macro_rules! rows {
 
             fn cell(of: &Self::Of, column: usize) -> $crate::tables::row::Cell<'t> {
                 let cells: &[fn(&Self::Of) -> $crate::tables::row::Cell<'t>] = &[
-                    $( |$of| <$kind as $crate::tables::row::Field>::cell($get), )*
-                    $( $( |$of| <$more_kind as $crate::tables::row::Field>::cell($more_get), )* )?
+                    $( |$of| <$kind as $crate::tables::row::RowField>::cell($get), )*
+                    $( $( |$of| <$more_kind as $crate::tables::row::RowField>::cell($more_get), )* )?
                 ];
                 cells.get(column).map_or($crate::tables::row::Cell::Missing, |cell| cell(of))
             }
@@ -253,7 +253,7 @@ macro_rules! rows {
                 &self,
                 take: impl FnOnce(&[$crate::tables::row::Cell<'t>]) -> R,
             ) -> R {
-                take(&[ $( $crate::tables::row::Field::cell(self.$field), )* ])
+                take(&[ $( $crate::tables::row::RowField::cell(self.$field), )* ])
             }
         }
 

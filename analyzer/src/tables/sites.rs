@@ -10,7 +10,7 @@ use crate::trace::{PredicateIndex, SiteIndex, SiteInfo};
 rows! {
     /// A row of the table `sites`: one for every goal that made a call, and one for the calls of
     /// each caller and callee that do not say which goal made them.
-    pub struct SiteRow<'t> of s: Site<'t> {
+    pub struct SiteRow<'t> of s: SiteData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = s.tables.name;
         /// Indicator of the predicate whose clause has the goal; of calls without a site, the
@@ -59,19 +59,21 @@ impl<'t> Tables<'t> {
 
     /// The same, as what rows are made of.
     #[must_use]
-    pub fn site_list(self) -> Vec<Site<'t>> {
-        let mut sums: BTreeMap<_, Site<'t>> = BTreeMap::new();
+    pub fn site_list(self) -> Vec<SiteData<'t>> {
+        let mut sums: BTreeMap<_, SiteData<'t>> = BTreeMap::new();
         for (&(by, callee, site), figures) in &self.profile.sites {
             let info = site.and_then(|site| self.trace.sites().get(site as usize));
             let caller = info.map_or(by, |info| Caller::Predicate(info.caller));
             let place = info.map_or((true, 0, 0), |info| (false, info.clause, info.goal));
-            let row = sums.entry((caller, place, callee, site)).or_insert(Site {
-                tables: self,
-                caller,
-                callee,
-                site,
-                figures: SiteFigures::default(),
-            });
+            let row = sums
+                .entry((caller, place, callee, site))
+                .or_insert(SiteData {
+                    tables: self,
+                    caller,
+                    callee,
+                    site,
+                    figures: SiteFigures::default(),
+                });
             row.figures.add(&self.counted().site(figures));
         }
         sums.into_values().collect()
@@ -80,7 +82,7 @@ impl<'t> Tables<'t> {
 
 /// What a row of the table is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Site<'t> {
+pub struct SiteData<'t> {
     tables: Tables<'t>,
     /// The predicate whose clause has the goal; of calls without a site, what called.
     pub caller: Caller,
@@ -92,7 +94,7 @@ pub struct Site<'t> {
     pub figures: SiteFigures,
 }
 
-impl<'t> Site<'t> {
+impl<'t> SiteData<'t> {
     /// What the trace says of it; `None` of calls without a site.
     #[must_use]
     pub fn info(&self) -> Option<&'t SiteInfo> {

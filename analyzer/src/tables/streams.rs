@@ -11,7 +11,7 @@ rows! {
     /// A row of the table `streams`: one for every Prolog thread and engine.
     ///
     /// `self + untraced + paused + gap = last − first`.
-    pub struct StreamRow<'t> of s: Stream<'t> {
+    pub struct StreamRow<'t> of s: StreamData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = s.tables.name;
         /// Number of the stream.
@@ -61,10 +61,10 @@ impl<'t> Tables<'t> {
     /// # Panics
     /// If there is none.
     #[must_use]
-    pub fn stream(self, at: usize) -> Stream<'t> {
+    pub fn stream(self, at: usize) -> StreamData<'t> {
         let figures = &self.profile.streams[at];
         let place = self.trace.stream_place(figures.stream);
-        Stream {
+        StreamData {
             tables: self,
             figures,
             info: place.map(|at| &self.trace.streams()[at]),
@@ -74,13 +74,13 @@ impl<'t> Tables<'t> {
 
 /// What a row of the table is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Stream<'t> {
+pub struct StreamData<'t> {
     tables: Tables<'t>,
     figures: &'t StreamFigures,
     info: Option<&'t StreamInfo>,
 }
 
-impl Stream<'_> {
+impl StreamData<'_> {
     fn kind(&self) -> &'static str {
         match self.info.map(StreamInfo::kind) {
             Some(StreamKind::Engine) => "engine",

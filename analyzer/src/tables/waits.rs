@@ -8,7 +8,7 @@ use crate::trace::SiteInfo;
 rows! {
     /// A row of the table `waits`: one for each stream, goal, mutex, queue or thread, and stream
     /// that was awaited. Time in which a thread could have run is in none of them.
-    pub struct WaitRow<'t> of w: Wait<'t> {
+    pub struct WaitRow<'t> of w: WaitData<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = w.tables.name;
         /// Number of the stream that waited.
@@ -49,7 +49,7 @@ rows! {
 
 /// What a row of the table `waits` is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Wait<'t> {
+pub struct WaitData<'t> {
     tables: Tables<'t>,
     /// What the times in it have in common.
     pub kind: WaitKind,
@@ -65,10 +65,10 @@ impl<'t> Tables<'t> {
 
     /// The same, as what rows are made of.
     #[must_use]
-    pub fn wait_list(self) -> Vec<Wait<'t>> {
+    pub fn wait_list(self) -> Vec<WaitData<'t>> {
         let waits = self.profile.waits.iter();
         let sums = waits.flat_map(|waits| &waits.sums);
-        let waits = sums.map(|(&kind, &figures)| Wait {
+        let waits = sums.map(|(&kind, &figures)| WaitData {
             tables: self,
             kind,
             figures,
@@ -82,9 +82,9 @@ impl<'t> Tables<'t> {
 impl<'t> Tables<'t> {
     /// The wait of a kind, if there is one.
     #[must_use]
-    pub fn wait(self, kind: &WaitKind) -> Option<Wait<'t>> {
+    pub fn wait(self, kind: &WaitKind) -> Option<WaitData<'t>> {
         let figures = *self.profile.waits.as_ref()?.sums.get(kind)?;
-        Some(Wait {
+        Some(WaitData {
             tables: self,
             kind: *kind,
             figures,
@@ -92,7 +92,7 @@ impl<'t> Tables<'t> {
     }
 }
 
-impl<'t> Wait<'t> {
+impl<'t> WaitData<'t> {
     fn stream_name(&self, id: u32) -> &'t str {
         let trace = self.tables.trace;
         let place = trace.stream_place(id);

@@ -7,7 +7,7 @@ use crate::walk::{Step, Trail, Walk};
 /// Events between two looks at whether anybody still wants to know.
 const STRIDE: u64 = 1 << 12;
 
-impl Seen {
+impl SeenOfBox {
     fn begin(&mut self, here: (u64, u64), depth: usize) {
         self.began = Some(here);
         self.depth = Some(depth);
@@ -26,7 +26,7 @@ pub struct Activation {
 
 /// Goes from checkpoint to checkpoint: only those parts of a stream are read in which the box may
 /// begin or end.
-struct Search<'t, 'g> {
+struct ActivationSearch<'t, 'g> {
     trace: &'t Trace,
     trail: Option<&'t Trail>,
     stream: &'t StreamInfo,
@@ -38,7 +38,7 @@ struct Search<'t, 'g> {
 
 /// What a part of a stream says of a box.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct SeenOfBox {
     /// The last time that it began.
     began: Option<(u64, u64)>,
     /// The first time after `from` that it ended; a gap ends it without a last event.
@@ -64,7 +64,7 @@ impl Activation {
         number: u64,
         goes_on: &dyn Fn() -> bool,
     ) -> Option<Self> {
-        let search = Search {
+        let search = ActivationSearch {
             trace,
             trail,
             stream: trace.streams().get(stream)?,
@@ -76,7 +76,7 @@ impl Activation {
     }
 }
 
-impl Search<'_, '_> {
+impl ActivationSearch<'_, '_> {
     /// Numbers of the events after which places follow.
     fn places(&self) -> Vec<u64> {
         let starts = self.trail.map_or(&[][..], |trail| trail.starts(self.place));
@@ -145,13 +145,13 @@ impl Search<'_, '_> {
 
     /// Reads from one event to before another; ends count from `ends_from` on. `None` if nobody
     /// wants to know any more.
-    fn read(&self, from: u64, until: u64, ends_from: u64) -> Option<Seen> {
+    fn read(&self, from: u64, until: u64, ends_from: u64) -> Option<SeenOfBox> {
         let mut walk = Walk::from(self.trace, self.trail, self.stream, from);
         let depth = self.position(&walk);
-        let mut seen = Seen {
+        let mut seen = SeenOfBox {
             is_active: depth.is_some(),
             depth,
-            ..Seen::default()
+            ..SeenOfBox::default()
         };
         let mut height = walk.moment().active().len();
         let mut read = 0_u64;
@@ -173,7 +173,7 @@ impl Search<'_, '_> {
         Some(seen)
     }
 
-    fn see(&self, step: &Step, walk: &Walk, height: usize, ends_from: u64, seen: &mut Seen) {
+    fn see(&self, step: &Step, walk: &Walk, height: usize, ends_from: u64, seen: &mut SeenOfBox) {
         let here = (step.number, step.tick);
         let own = step.of.filter(|(of, _)| of.called == self.called);
         match (step.class(), own) {

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use portmortem_tracer::format::BlockHeader;
 
-use super::Stretch;
-use super::column::{Cell, Column};
+use super::TimeRange;
+use super::column::{DepthCell, TimeColumn};
 use crate::moment::OpenBox;
 use crate::moment::stack::StackChange;
 use crate::trace::events::Events;
 use crate::trace::{StreamInfo, Trace, kept};
-use crate::walk::{Start, Trail};
+use crate::walk::{Trail, WalkStart};
 
 /// Where a stream can be read from, on the time axis: a checkpoint, or the beginning of a block.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +69,7 @@ impl Blocks {
 
     /// The anchors of a stream where a walk can begin, in order.
     pub(super) fn anchors(&self, trail: &Trail, stream: usize) -> Vec<Anchor> {
-        let anchor = |start: &Start| {
+        let anchor = |start: &WalkStart| {
             let block = self.begins.get(start.block)?;
             Some(Anchor {
                 event: start.event,
@@ -142,11 +142,11 @@ pub(super) fn outline(
     blocks: &Blocks,
     stream: &StreamInfo,
     trail: &Trail,
-    window: &Stretch,
-    columns: &mut [Column],
+    window: &TimeRange,
+    columns: &mut [TimeColumn],
 ) {
     let starts = trail.starts(window.stream).iter();
-    let all: Vec<(&Start, Anchor)> = starts
+    let all: Vec<(&WalkStart, Anchor)> = starts
         .zip(blocks.anchors(trail, window.stream))
         .filter(|(start, _)| stream.blocks.contains(&start.block))
         .collect();
@@ -184,7 +184,7 @@ pub(super) fn outline(
                     .unwrap_or(0)
                     .min(from.saturating_add(window.rows as usize));
                 let shown = boxes.lowest.get(from..to).unwrap_or_default();
-                let whole = |open: &OpenBox| Cell::of_one(open.called, open.predicate, &ticks);
+                let whole = |open: &OpenBox| DepthCell::of_one(open.called, open.predicate, &ticks);
                 columns[at].cells = shown.iter().map(whole).collect();
             }
         }

@@ -5,9 +5,9 @@ use crate::trace::PredicateIndex;
 
 /// What one stream did in the ticks of one column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Column {
+pub struct TimeColumn {
     /// Its events were read. Else the counts say nothing, and of the cells only those that are not
-    /// [`Cell::default`] are known.
+    /// [`DepthCell::default`] are known.
     pub read: bool,
     /// Its events were folded into figures, and no more will be known of it.
     pub folded: bool,
@@ -23,10 +23,10 @@ pub struct Column {
     /// event and the next, and is not known any closer.
     pub blocks: u32,
     /// By row, from the first row of the window to the last one that has anything.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<DepthCell>,
 }
 
-impl Column {
+impl TimeColumn {
     /// Whether all is known of it that ever will be.
     #[must_use]
     pub fn is_done(&self) -> bool {
@@ -37,7 +37,7 @@ impl Column {
     pub(super) fn in_part(mut self, ticks: u64) -> Self {
         for cell in &mut self.cells {
             let stays = cell.ticks == ticks && cell.only().is_some();
-            *cell = if stays { *cell } else { Cell::default() };
+            *cell = if stays { *cell } else { DepthCell::default() };
         }
         Self {
             folded: true,
@@ -48,10 +48,10 @@ impl Column {
 
     /// What is in a row, counted from the first one of the window; `None` if that is not known.
     #[must_use]
-    pub fn cell(&self, row: usize) -> Option<Cell> {
+    pub fn cell(&self, row: usize) -> Option<DepthCell> {
         match self.cells.get(row) {
-            Some(cell) if self.read || *cell != Cell::default() => Some(*cell),
-            _ => self.read.then(Cell::default),
+            Some(cell) if self.read || *cell != DepthCell::default() => Some(*cell),
+            _ => self.read.then(DepthCell::default),
         }
     }
 }
@@ -86,7 +86,7 @@ pub struct Counts {
 
 /// What is at one depth in the ticks of one column: by default, nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cell {
+pub struct DepthCell {
     /// How many segments.
     pub segments: u64,
     /// Ticks in which any box was there.
@@ -110,7 +110,7 @@ pub struct Cell {
     pub exceptions: u64,
 }
 
-impl Cell {
+impl DepthCell {
     /// The cell of a box that is there from one end of a column to the other, and nothing else.
     #[must_use]
     pub fn of_one(called: u64, predicate: PredicateIndex, ticks: &std::ops::Range<u64>) -> Self {

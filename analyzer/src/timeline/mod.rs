@@ -1,7 +1,7 @@
 //! A stretch of a stream as a picture: columns of time, and in each the boxes of the active chain
 //! by depth.
 //!
-//! A [`Stretch`] says which ticks, how many columns, which depths. Of every column a [`Reader`]
+//! A [`TimeRange`] says which ticks, how many columns, which depths. Of every column a [`Reader`]
 //! counts what happened, and of every cell (column × depth) it says which boxes were there and from
 //! when to when: one [`Segment`] exactly, or of several how many, the first, the last, and the
 //! predicate that was there longest. Nothing is estimated: a column is either read, event by event,
@@ -26,7 +26,7 @@
 //!
 //! How long the recorder itself took to make a new block is not in a trace: a block begins with the
 //! event that found no room in the one before, and that event's tick was read before the work. It
-//! falls into the time between that event and the next. [`Column::blocks`] says where to look.
+//! falls into the time between that event and the next. [`TimeColumn::blocks`] says where to look.
 
 mod activation;
 mod checkpoints;
@@ -50,13 +50,13 @@ use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Step, Trail, Walk};
 use checkpoints::Anchor;
 use edges::Edges;
-use painter::{Painter, Rows, predicate_shown};
-use pyramid::Piece;
+use painter::{DepthRange, Painter, predicate_shown};
+use pyramid::SlicePiece;
 use slice::Sum;
 
 pub use activation::Activation;
 pub use checkpoints::Blocks;
-pub use column::{Began, Cell, Column, Counts, Ended, Segment};
+pub use column::{Began, Counts, DepthCell, Ended, Segment, TimeColumn};
 pub use program::Program;
 pub use pyramid::Pyramids;
 
@@ -72,7 +72,7 @@ const MOST_PARTS: usize = 256;
 
 /// What is to be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub struct TimeRange {
     /// The stream, by its place in [`Trace::streams`].
     pub stream: usize,
     /// From this tick.
@@ -91,7 +91,7 @@ pub struct Stretch {
     pub rows: u32,
 }
 
-impl Stretch {
+impl TimeRange {
     /// The tick at which a column begins; of the one after the last, where that ends.
     #[must_use]
     pub fn start_of(&self, column: u32) -> u64 {
@@ -138,7 +138,7 @@ pub struct Reader<'t> {
 
 /// Columns that are read on their own, and from where.
 #[derive(Debug)]
-struct Part {
+struct ColumnsPart {
     columns: Range<u32>,
     /// Number of the event to begin with.
     event: u64,
@@ -199,8 +199,8 @@ impl<'t> Reader<'t> {
 
     /// What is known without reading an event: nothing but where blocks begin if there is no index.
     #[must_use]
-    pub fn outline(&self, window: &Stretch) -> Vec<Column> {
-        let mut columns = vec![Column::default(); window.columns as usize];
+    pub fn outline(&self, window: &TimeRange) -> Vec<TimeColumn> {
+        let mut columns = vec![TimeColumn::default(); window.columns as usize];
         if let (Some(stream), Some(trail)) = (self.stream(window), self.trail)
             && !self.scope.has_transparent()
         {
@@ -217,7 +217,7 @@ impl<'t> Reader<'t> {
 
     /// The columns with events that were folded and are not there any more: what they have is a sum
     /// of slices, as far as there are some. `None` for the other ones.
-    fn folded(&self, window: &Stretch) -> Vec<Option<Column>> {
+    fn folded(&self, window: &TimeRange) -> Vec<Option<TimeColumn>> {
         let Some(stream) = self.stream(window) else {
             return Vec::new();
         };
@@ -242,8 +242,8 @@ impl<'t> Reader<'t> {
                 let mut is_whole = pieces.is_some();
                 for piece in pieces.into_iter().flatten() {
                     match piece {
-                        Piece::Known(slice) => sum.add(&slice),
-                        Piece::Unknown(_, stays) => {
+                        SlicePiece::Known(slice) => sum.add(&slice),
+                        SlicePiece::Unknown(_, stays) => {
                             sum.add(&stays);
                             is_whole = false;
                         }
@@ -261,7 +261,7 @@ impl<'t> Reader<'t> {
     /// The columns, if no more than `most` events must be read for them (and those since the last
     /// checkpoint, if a predicate is hidden).
     #[must_use]
-    pub fn read_at_most(&self, window: &Stretch, most: u64) -> Option<Vec<Column>> {
+    pub fn read_at_most(&self, window: &TimeRange, most: u64) -> Option<Vec<TimeColumn>> {
         let Some(stream) = self.stream(window) else {
             return Some(self.empty(window));
         };
@@ -288,7 +288,7 @@ impl<'t> Reader<'t> {
     /// Columns with boxes deeper than slices have are not all known, and then do not count as read.
     /// `None` without slices, or if predicates are hidden.
     #[must_use]
-    pub fn summed(&self, window: &Stretch, most: u64) -> Option<Vec<Column>> {
+    pub fn summed(&self, window: &TimeRange, most: u64) -> Option<Vec<TimeColumn>> {
         if window.grain <= 1 || self.scope.has_transparent() {
             return None;
         }
@@ -301,7 +301,7 @@ impl<'t> Reader<'t> {
         for at in (0..window.columns).filter(|at| folded[*at as usize].is_none()) {
             let of_column = pyramids.pieces(window.stream, &ticks(at))?;
             for piece in &of_column {
-                let Piece::Unknown(ticks, _) = piece else {
+                let SlicePiece::Unknown(ticks, _) = piece else {
                     continue;
                 };
                 match unknown.last_mut() {
@@ -333,8 +333,8 @@ impl<'t> Reader<'t> {
             let mut sum = Sum::default();
             for piece in pieces.next()? {
                 match piece {
-                    Piece::Known(slice) => sum.add(&slice),
-                    Piece::Unknown(..) => sum.add(&read.next()?),
+                    SlicePiece::Known(slice) => sum.add(&slice),
+                    SlicePiece::Unknown(..) => sum.add(&read.next()?),
                 }
             }
             columns.push(sum.column(window.first_row, window.rows));
@@ -347,9 +347,9 @@ impl<'t> Reader<'t> {
     /// and it with some that follow, in any order. `false` if it was cancelled.
     pub fn read(
         &self,
-        window: &Stretch,
+        window: &TimeRange,
         progress: &Progress,
-        sink: impl Fn(u32, Vec<Column>) + Sync,
+        sink: impl Fn(u32, Vec<TimeColumn>) + Sync,
     ) -> bool {
         let Some(stream) = self.stream(window) else {
             sink(0, self.empty(window));
@@ -366,7 +366,7 @@ impl<'t> Reader<'t> {
                 }
             }
         }
-        let events = |part: &Part| {
+        let events = |part: &ColumnsPart| {
             let end = window.start_of(part.columns.end);
             self.blocks.events(stream, part.event, end)
         };
@@ -393,14 +393,14 @@ impl<'t> Reader<'t> {
         !progress.is_stopped()
     }
 
-    fn stream(&self, window: &Stretch) -> Option<&'t StreamInfo> {
+    fn stream(&self, window: &TimeRange) -> Option<&'t StreamInfo> {
         self.trace.streams().get(window.stream)
     }
 
-    fn empty(&self, window: &Stretch) -> Vec<Column> {
-        let column = Column {
+    fn empty(&self, window: &TimeRange) -> Vec<TimeColumn> {
+        let column = TimeColumn {
             read: true,
-            ..Column::default()
+            ..TimeColumn::default()
         };
         vec![column; window.columns as usize]
     }
@@ -411,7 +411,12 @@ impl<'t> Reader<'t> {
     }
 
     /// Parts of about the same number of checkpoints, of some columns.
-    fn parts(&self, window: &Stretch, stream: &StreamInfo, columns: Range<u32>) -> Vec<Part> {
+    fn parts(
+        &self,
+        window: &TimeRange,
+        stream: &StreamInfo,
+        columns: Range<u32>,
+    ) -> Vec<ColumnsPart> {
         let anchors = self.anchors(window.stream);
         let ticks = window.start_of(columns.start)..window.start_of(columns.end);
         let inside = anchors.iter().filter(|anchor| ticks.contains(&anchor.tick));
@@ -436,12 +441,12 @@ impl<'t> Reader<'t> {
     fn part(
         &self,
         anchors: &[Anchor],
-        window: &Stretch,
+        window: &TimeRange,
         stream: &StreamInfo,
         columns: Range<u32>,
-    ) -> Part {
+    ) -> ColumnsPart {
         let event = pyramid::event_before(anchors, window.start_of(columns.start));
-        Part {
+        ColumnsPart {
             columns,
             event: self.known_from(stream, event),
         }
@@ -464,19 +469,19 @@ impl<'t> Reader<'t> {
     /// more boxes are open at its begin than are wanted.
     fn paint(
         &self,
-        window: &Stretch,
+        window: &TimeRange,
         stream: &StreamInfo,
-        part: &Part,
+        part: &ColumnsPart,
         most_boxes: u64,
         goes_on: &mut impl FnMut() -> bool,
-    ) -> Option<Vec<Column>> {
+    ) -> Option<Vec<TimeColumn>> {
         let walk = Walk::from(self.trace, self.trail, stream, part.event);
         let columns = part.columns.clone();
         if walk.moment().boxes() > most_boxes {
             return None;
         }
         let edges = (columns.start..=columns.end).map(|at| window.start_of(at));
-        let rows = Rows {
+        let rows = DepthRange {
             first: window.first_row,
             many: window.rows,
         };
@@ -487,7 +492,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Counts the blocks that begin in some columns, of which the first one has this number.
-    fn add_blocks(&self, window: &Stretch, first: u32, columns: &mut [Column]) {
+    fn add_blocks(&self, window: &TimeRange, first: u32, columns: &mut [TimeColumn]) {
         let Some(stream) = self.stream(window) else {
             return;
         };
@@ -503,7 +508,7 @@ impl<'t> Reader<'t> {
 }
 
 /// Ranges of columns: each that was folded alone, and others together with those beside them.
-fn runs(folded: &[Option<Column>]) -> Vec<Range<usize>> {
+fn runs(folded: &[Option<TimeColumn>]) -> Vec<Range<usize>> {
     let runs = folded.chunk_by(|one, next| one.is_none() && next.is_none());
     let mut begin = 0;
     runs.map(|run| {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::column::{Began, Cell, Column, Ended, Segment};
+use super::column::{Began, DepthCell, Ended, Segment, TimeColumn};
 use super::edges::Edges;
 use super::slice::Slice;
 use crate::machine::{At, Class, Note, Observer, OpenBox, WayOut};
@@ -16,7 +16,7 @@ use crate::walk::Walk;
 
 /// What is kept with a box on the active chain or on the choice stack.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Open {
+pub(super) struct KeptForPicture {
     called: u64,
     /// What it shows: the last predicate of its chain of last calls that is not hidden.
     shows: Option<PredicateIndex>,
@@ -27,7 +27,7 @@ pub(super) struct Open {
     began: Began,
 }
 
-impl Open {
+impl KeptForPicture {
     /// Of a box from before.
     fn of(open: &OpenBox, scope: &Scope) -> Self {
         Self {
@@ -46,13 +46,13 @@ impl Open {
 }
 
 /// Boxes with what is kept with them.
-pub(super) type Boxes = Vec<(OpenBox, Open)>;
+pub(super) type PaintedBoxes = Vec<(OpenBox, KeptForPicture)>;
 
 /// A column that was painted.
 #[derive(Debug)]
 pub(super) struct Painted {
     pub(super) ticks: Range<u64>,
-    pub(super) column: Column,
+    pub(super) column: TimeColumn,
     /// What sums of columns need beside the column, if it is painted for slices.
     slice: Option<Slice>,
 }
@@ -71,11 +71,11 @@ impl Painted {
 #[derive(Debug)]
 pub(super) struct Painter<'w> {
     edges: Edges,
-    rows: Rows,
+    rows: DepthRange,
     scope: &'w Scope,
     unknown: PredicateIndex,
     /// Stands for all that is not known since there was a gap.
-    bottom: Option<Open>,
+    bottom: Option<KeptForPicture>,
     /// Tick of the last event.
     tick: u64,
     paused_since: Option<u64>,
@@ -90,7 +90,7 @@ pub(super) struct Painter<'w> {
     limit: u64,
     /// Something is drawn of which not all is known.
     unclear: bool,
-    column: Column,
+    column: TimeColumn,
     /// Ticks in the column, by row and predicate.
     times: FxHashMap<(u32, PredicateIndex), u64>,
     /// A box in it is deeper than the rows that are painted.
@@ -102,7 +102,7 @@ pub(super) struct Painter<'w> {
 
 /// Which depths are painted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rows {
+pub(super) struct DepthRange {
     /// The least one.
     pub(super) first: u32,
     /// How many.
@@ -111,7 +111,7 @@ pub(super) struct Rows {
 
 impl<'w> Painter<'w> {
     /// Paints columns between these edges.
-    pub(super) fn new(edges: Edges, rows: Rows, scope: &'w Scope) -> Self {
+    pub(super) fn new(edges: Edges, rows: DepthRange, scope: &'w Scope) -> Self {
         let first = edges.first();
         Self {
             end: edges.begin(first),
@@ -128,7 +128,7 @@ impl<'w> Painter<'w> {
             begin: 0,
             inside: false,
             unclear: false,
-            column: Column::default(),
+            column: TimeColumn::default(),
             times: FxHashMap::default(),
             deeper: false,
             done: Vec::new(),
@@ -154,18 +154,20 @@ impl<'w> Painter<'w> {
     ) -> Option<Self> {
         let (scope, mut around) = (self.scope, 0);
         let mut stacked = |boxed: OpenBox| {
-            let open = Open {
+            let open = KeptForPicture {
                 around,
-                ..Open::of(&boxed, scope)
+                ..KeptForPicture::of(&boxed, scope)
             };
             around = open.depth();
             (boxed, open)
         };
-        let alone = |boxed: OpenBox| (boxed, Open::of(&boxed, scope));
+        let alone = |boxed: OpenBox| (boxed, KeptForPicture::of(&boxed, scope));
         let mut walk = ObservedWalk::of(
             walk,
-            |boxes: Stack| -> Boxes { boxes.to_vec().into_iter().map(&mut stacked).collect() },
-            |boxes: Stack| -> Boxes { boxes.to_vec().into_iter().map(alone).collect() },
+            |boxes: Stack| -> PaintedBoxes {
+                boxes.to_vec().into_iter().map(&mut stacked).collect()
+            },
+            |boxes: Stack| -> PaintedBoxes { boxes.to_vec().into_iter().map(alone).collect() },
         );
         self.paused_since = walk.is_paused().then_some(0);
         loop {
@@ -197,21 +199,21 @@ impl<'w> Painter<'w> {
     }
 
     /// Paints what the events to come tell, and leaves the last column open.
-    pub(super) fn go_on(&mut self, walk: &mut ObservedWalk<Boxes>) {
+    pub(super) fn go_on(&mut self, walk: &mut ObservedWalk<PaintedBoxes>) {
         while let Some(at) = walk.read() {
             self.happen(walk, &at);
         }
     }
 
     /// Nothing comes after `tick`. The last column goes on to where it would end.
-    pub(super) fn finish(&mut self, active: &[(OpenBox, Open)], tick: u64) {
+    pub(super) fn finish(&mut self, active: &[(OpenBox, KeptForPicture)], tick: u64) {
         self.go_to(tick, active);
         self.leave_all(active, Ended::By(WayOut::Open), tick);
         self.go_to(self.end, &[]);
     }
 
     /// An event that was read happens.
-    fn happen(&mut self, walk: &mut ObservedWalk<Boxes>, at: &At) {
+    fn happen(&mut self, walk: &mut ObservedWalk<PaintedBoxes>, at: &At) {
         if !matches!(at.class(), Class::Lose(_)) {
             self.go_to(at.tick, walk.active());
             self.count(at);
@@ -257,7 +259,7 @@ impl<'w> Painter<'w> {
     }
 
     /// The columns that were painted.
-    pub(super) fn columns(self) -> Vec<Column> {
+    pub(super) fn columns(self) -> Vec<TimeColumn> {
         self.done.into_iter().map(|done| done.column).collect()
     }
 
@@ -267,7 +269,7 @@ impl<'w> Painter<'w> {
     }
 
     /// Time passes; these boxes are active meanwhile.
-    fn go_to(&mut self, tick: u64, active: &[(OpenBox, Open)]) {
+    fn go_to(&mut self, tick: u64, active: &[(OpenBox, KeptForPicture)]) {
         while tick >= self.end && self.at < self.edges.end() {
             if self.inside {
                 self.end_column(active);
@@ -279,7 +281,7 @@ impl<'w> Painter<'w> {
         }
     }
 
-    fn end_column(&mut self, active: &[(OpenBox, Open)]) {
+    fn end_column(&mut self, active: &[(OpenBox, KeptForPicture)]) {
         let first = u64::from(self.rows.first);
         let from = active.partition_point(|(_, open)| open.depth() <= first);
         for (_, open) in &active[from..] {
@@ -299,7 +301,7 @@ impl<'w> Painter<'w> {
         let slice = self.for_slices.then(|| {
             let times = self.times.iter();
             Slice {
-                column: Column::default(),
+                column: TimeColumn::default(),
                 times: times.map(|(key, ticks)| (*key, *ticks)).collect(),
                 deeper: self.deeper,
                 paused: self.paused_since.is_some(),
@@ -324,7 +326,7 @@ impl<'w> Painter<'w> {
     }
 
     /// The cell of a row, if it is in the window.
-    fn cell(&mut self, row: u64) -> Option<(u32, &mut Cell)> {
+    fn cell(&mut self, row: u64) -> Option<(u32, &mut DepthCell)> {
         let row = row.checked_sub(self.rows.first.into())?;
         if !self.inside || row >= u64::from(self.rows.many) {
             self.deeper |= self.inside;
@@ -332,13 +334,13 @@ impl<'w> Painter<'w> {
         }
         let cells = &mut self.column.cells;
         if cells.len() <= row as usize {
-            cells.resize(row as usize + 1, Cell::default());
+            cells.resize(row as usize + 1, DepthCell::default());
         }
         Some((row as u32, &mut cells[row as usize]))
     }
 
     /// What a box showed until `to` in this column.
-    fn draw(&mut self, open: &Open, to: u64, ended: Ended) {
+    fn draw(&mut self, open: &KeptForPicture, to: u64, ended: Ended) {
         let Some(predicate) = open.shows else { return };
         let began = if open.since < self.begin {
             Began::Before
@@ -368,7 +370,7 @@ impl<'w> Painter<'w> {
     }
 
     /// A box ends where the column before does.
-    fn ended_before(&mut self, open: &Open, predicate: PredicateIndex, ended: Ended) {
+    fn ended_before(&mut self, open: &KeptForPicture, predicate: PredicateIndex, ended: Ended) {
         // A column without a tick has no boxes.
         let done = self.done.iter_mut().rev();
         let mut done = done.skip_while(|done| done.ticks.start == self.begin);
@@ -396,13 +398,15 @@ impl<'w> Painter<'w> {
     }
 
     /// Rows taken by a box and those around it, or by what is not known there.
-    fn depth(&self, innermost: Option<&Open>) -> u64 {
-        innermost.or(self.bottom.as_ref()).map_or(0, Open::depth)
+    fn depth(&self, innermost: Option<&KeptForPicture>) -> u64 {
+        innermost
+            .or(self.bottom.as_ref())
+            .map_or(0, KeptForPicture::depth)
     }
 
-    fn unknown_box(&mut self, at: &At, around: Option<&Open>) -> Open {
+    fn unknown_box(&mut self, at: &At, around: Option<&KeptForPicture>) -> KeptForPicture {
         self.unclear = true;
-        Open {
+        KeptForPicture {
             called: at.number,
             shows: Some(self.unknown),
             around: self.depth(around),
@@ -418,7 +422,7 @@ impl<'w> Painter<'w> {
     }
 
     /// A box becomes active once more.
-    fn enter_again(&mut self, open: &Open) {
+    fn enter_again(&mut self, open: &KeptForPicture) {
         if open.shows.is_some() && self.inside {
             self.column.counts.redos += 1;
             if let Some((_, cell)) = self.cell(open.around) {
@@ -444,7 +448,7 @@ impl<'w> Painter<'w> {
     }
 
     /// These boxes are all gone, and what is not known with them.
-    fn leave_all(&mut self, active: &[(OpenBox, Open)], ended: Ended, tick: u64) {
+    fn leave_all(&mut self, active: &[(OpenBox, KeptForPicture)], ended: Ended, tick: u64) {
         self.resume(tick);
         for (_, open) in active.iter().rev() {
             self.draw(open, tick, ended);
@@ -464,14 +468,19 @@ impl<'w> Painter<'w> {
 }
 
 impl Observer for Painter<'_> {
-    type Kept = Open;
+    type Kept = KeptForPicture;
 
-    fn called(&mut self, at: &At, open: &OpenBox, around: Option<&Open>) -> Open {
+    fn called(
+        &mut self,
+        at: &At,
+        open: &OpenBox,
+        around: Option<&KeptForPicture>,
+    ) -> KeptForPicture {
         let shows = self.visible(open);
         if self.inside && shows.is_some() {
             self.column.counts.calls += 1;
         }
-        Open {
+        KeptForPicture {
             called: open.called,
             shows,
             around: self.depth(around),
@@ -480,7 +489,7 @@ impl Observer for Painter<'_> {
         }
     }
 
-    fn found(&mut self, at: &At, _: &OpenBox, around: Option<&Open>) -> Open {
+    fn found(&mut self, at: &At, _: &OpenBox, around: Option<&KeptForPicture>) -> KeptForPicture {
         let mut open = self.unknown_box(at, around);
         if at.class() == Class::ReEnter {
             open.began = Began::Redo;
@@ -489,7 +498,7 @@ impl Observer for Painter<'_> {
         open
     }
 
-    fn departed(&mut self, at: &At, open: &OpenBox, kept: &mut Open) {
+    fn departed(&mut self, at: &At, open: &OpenBox, kept: &mut KeptForPicture) {
         let Some(predicate) = self.visible(open) else {
             return;
         };
@@ -506,7 +515,7 @@ impl Observer for Painter<'_> {
         self.draw(&before, at.tick, Ended::LastCall);
     }
 
-    fn left(&mut self, at: &At, kept: &mut Open, way_out: WayOut) {
+    fn left(&mut self, at: &At, kept: &mut KeptForPicture, way_out: WayOut) {
         // The recorder lost the event by which the box was left. The segment ends at the last event
         // before the gap.
         let tick = if way_out == WayOut::Lost {
@@ -533,8 +542,8 @@ impl Observer for Painter<'_> {
         }
     }
 
-    fn re_entered(&mut self, at: &At, kept: &mut Open, around: Option<&Open>) {
-        *kept = Open {
+    fn re_entered(&mut self, at: &At, kept: &mut KeptForPicture, around: Option<&KeptForPicture>) {
+        *kept = KeptForPicture {
             around: self.depth(around),
             since: at.tick,
             began: Began::Redo,
@@ -543,7 +552,7 @@ impl Observer for Painter<'_> {
         self.enter_again(kept);
     }
 
-    fn cut(&mut self, _: &At, kept: Open) {
+    fn cut(&mut self, _: &At, kept: KeptForPicture) {
         self.column.counts.cuts += u64::from(self.inside && kept.shows.is_some());
     }
 }

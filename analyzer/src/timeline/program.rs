@@ -40,14 +40,14 @@ pub struct Program {
 
 /// Time in which a goal of the program is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Piece {
+struct GoalPiece {
     from: u64,
     until: u64,
     /// Ticks of it that were recorded.
     recorded: u64,
 }
 
-impl Piece {
+impl GoalPiece {
     fn and(self, next: Self) -> Self {
         Self {
             from: self.from,
@@ -76,7 +76,7 @@ impl Program {
         let mut begins = Vec::new();
         for (at, (stream, figures)) in trace.streams().iter().zip(figures).enumerate() {
             let most = if at < MOST_STREAMS { each } else { 0 };
-            let own = Goals::new(&kinds, long).read(trace, stream, figures, most);
+            let own = GoalReader::new(&kinds, long).read(trace, stream, figures, most);
             begins.push(
                 own.iter()
                     .map(|(piece, event)| (piece.until, *event))
@@ -105,9 +105,9 @@ impl Program {
 }
 
 /// The pieces of all streams as pieces of time.
-fn together(mut pieces: Vec<Piece>) -> Vec<Piece> {
+fn together(mut pieces: Vec<GoalPiece>) -> Vec<GoalPiece> {
     pieces.sort_by_key(|piece| piece.from);
-    let mut all: Vec<Piece> = Vec::new();
+    let mut all: Vec<GoalPiece> = Vec::new();
     for piece in pieces {
         match all.last_mut() {
             Some(last) if last.until >= piece.from => *last = last.and(piece),
@@ -119,15 +119,15 @@ fn together(mut pieces: Vec<Piece>) -> Vec<Piece> {
 
 /// The part with the most recorded time, between times in which nothing is for long; without what
 /// is short and far at its ends.
-fn longest(pieces: &[Piece], long: u64) -> Option<Piece> {
+fn longest(pieces: &[GoalPiece], long: u64) -> Option<GoalPiece> {
     let parts = pieces.chunk_by(|piece, next| piece.to(next) < long);
-    let recorded = |part: &&[Piece]| {
+    let recorded = |part: &&[GoalPiece]| {
         let pieces = part.iter().map(|piece| piece.recorded);
         pieces.fold(0, u64::saturating_add)
     };
     let mut part = parts.max_by_key(recorded)?;
     let short = recorded(&part) / SHORT;
-    let is_short = |piece: &Piece, gap: u64| piece.recorded < short && piece.recorded < gap;
+    let is_short = |piece: &GoalPiece, gap: u64| piece.recorded < short && piece.recorded < gap;
     while let [first, next, ..] = part
         && is_short(first, first.to(next))
     {
@@ -138,23 +138,23 @@ fn longest(pieces: &[Piece], long: u64) -> Option<Piece> {
     {
         part = &part[..part.len() - 1];
     }
-    part.iter().copied().reduce(Piece::and)
+    part.iter().copied().reduce(GoalPiece::and)
 }
 
 /// Reads the goals of a stream.
-struct Goals<'k> {
+struct GoalReader<'k> {
     kinds: &'k [BoxKind],
     long: u64,
     /// With the numbers of the events that begin them.
-    found: Vec<(Piece, u64)>,
+    found: Vec<(GoalPiece, u64)>,
     /// The one that is open.
-    open: Option<(Piece, u64)>,
+    open: Option<(GoalPiece, u64)>,
     /// Ticks of pauses in it.
     paused: u64,
     paused_since: Option<u64>,
 }
 
-impl<'k> Goals<'k> {
+impl<'k> GoalReader<'k> {
     fn new(kinds: &'k [BoxKind], long: u64) -> Self {
         Self {
             kinds,
@@ -172,7 +172,7 @@ impl<'k> Goals<'k> {
         stream: &StreamInfo,
         figures: &StreamFigures,
         most: u64,
-    ) -> Vec<(Piece, u64)> {
+    ) -> Vec<(GoalPiece, u64)> {
         let mut next = (figures.first_tick, 0);
         let first = stream.blocks.clone().next();
         let first = first.and_then(|first| trace.block_header(first));
@@ -217,7 +217,7 @@ impl<'k> Goals<'k> {
     }
 
     fn begin(&mut self, tick: u64, number: u64) {
-        let piece = Piece {
+        let piece = GoalPiece {
             from: tick,
             until: tick,
             recorded: 0,
@@ -260,8 +260,8 @@ mod tests {
 
     use super::*;
 
-    fn piece(from: u64, until: u64) -> Piece {
-        Piece {
+    fn piece(from: u64, until: u64) -> GoalPiece {
+        GoalPiece {
             from,
             until,
             recorded: until - from,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use portmortem_tracer::format::{read_varint, write_varint};
 use rustc_hash::FxHashMap;
 
-use super::column::{Began, Cell, Column, Ended, Segment};
+use super::column::{Began, DepthCell, Ended, Segment, TimeColumn};
 use crate::machine::WayOut;
 use crate::trace::PredicateIndex;
 
@@ -25,7 +25,7 @@ const MOST: u64 = 1 << 48;
 /// What a stream did from one tick to another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Slice {
-    pub(super) column: Column,
+    pub(super) column: TimeColumn,
     /// Ticks by row and predicate.
     pub(super) times: Vec<((u32, PredicateIndex), u64)>,
     /// A box in it is deeper than its rows.
@@ -39,8 +39,8 @@ impl Slice {
     pub(super) fn after(&self, ticks: &Range<u64>) -> Self {
         self.staying(ticks, |cell| {
             let last = cell.last.filter(|last| last.ended == Ended::After);
-            last.map_or_else(Cell::default, |last| {
-                Cell::of_one(last.called, last.predicate, ticks)
+            last.map_or_else(DepthCell::default, |last| {
+                DepthCell::of_one(last.called, last.predicate, ticks)
             })
         })
     }
@@ -50,8 +50,8 @@ impl Slice {
         self.staying(ticks, |cell| {
             let only = cell.only();
             let only = only.filter(|only| (only.from, only.to) == (own.start, own.end));
-            only.map_or_else(Cell::default, |only| {
-                let mut cell = Cell::of_one(only.called, only.predicate, ticks);
+            only.map_or_else(DepthCell::default, |only| {
+                let mut cell = DepthCell::of_one(only.called, only.predicate, ticks);
                 let segment = cell.first.map(|first| Segment {
                     began: if ticks.start == own.start {
                         only.began
@@ -72,9 +72,9 @@ impl Slice {
     }
 
     /// What follows for some ticks without an event from what stays of each cell.
-    fn staying(&self, ticks: &Range<u64>, stays: impl Fn(&Cell) -> Cell) -> Self {
-        let mut cells: Vec<Cell> = self.column.cells.iter().map(stays).collect();
-        while cells.last() == Some(&Cell::default()) {
+    fn staying(&self, ticks: &Range<u64>, stays: impl Fn(&DepthCell) -> DepthCell) -> Self {
+        let mut cells: Vec<DepthCell> = self.column.cells.iter().map(stays).collect();
+        while cells.last() == Some(&DepthCell::default()) {
             cells.pop();
         }
         let cells_deep = cells.len() >= ROWS as usize;
@@ -90,11 +90,11 @@ impl Slice {
         };
         Self {
             times: times.collect(),
-            column: Column {
+            column: TimeColumn {
                 read: true,
                 paused_ticks: paused,
                 cells,
-                ..Column::default()
+                ..TimeColumn::default()
             },
             // What is deeper than a row is inside a box of that row.
             deeper: self.deeper && cells_deep,
@@ -105,7 +105,7 @@ impl Slice {
     /// Whether it is what [`Self::after`] says of the slice before.
     pub(super) fn is_like_before(&self, ticks: &Range<u64>) -> bool {
         let column = &self.column;
-        let stays = |cell: &Cell| {
+        let stays = |cell: &DepthCell| {
             let counts = cell.fails + cell.redos + cell.exceptions;
             let one = cell
                 .only()
@@ -216,12 +216,12 @@ impl Slice {
         let rows = take().filter(|rows| *rows < MOST_ROWS)?;
         for row in 0..rows as u32 {
             let mut count = || take().filter(|count| *count < MOST);
-            let mut cell = Cell {
+            let mut cell = DepthCell {
                 segments: count()?,
                 fails: count()?,
                 redos: count()?,
                 exceptions: count()?,
-                ..Cell::default()
+                ..DepthCell::default()
             };
             let mut segment = || {
                 let called = number.wrapping_add(unzigzag(take()?) as u64);
@@ -300,7 +300,7 @@ fn unzigzag(value: u64) -> i64 {
 /// Slices that follow one another, as one.
 #[derive(Debug, Default)]
 pub(super) struct Sum {
-    column: Column,
+    column: TimeColumn,
     times: FxHashMap<(u32, PredicateIndex), u64>,
     deeper: bool,
     paused: bool,
@@ -323,7 +323,7 @@ impl Sum {
         sum.first_event = sum.first_event.or(next.first_event);
         sum.paused_ticks += next.paused_ticks;
         if sum.cells.len() < next.cells.len() {
-            sum.cells.resize(next.cells.len(), Cell::default());
+            sum.cells.resize(next.cells.len(), DepthCell::default());
         }
         for (cell, more) in sum.cells.iter_mut().zip(&next.cells) {
             cell.add(more);
@@ -347,7 +347,7 @@ impl Sum {
 
     /// As a column with so many rows from one on. It does not count as read if slices do not have
     /// all of them.
-    pub(super) fn column(self, first: u32, many: u32) -> Column {
+    pub(super) fn column(self, first: u32, many: u32) -> TimeColumn {
         let mut column = self.column;
         for ((row, predicate), ticks) in self.times {
             let Some(cell) = column.cells.get_mut(row as usize) else {
@@ -361,7 +361,7 @@ impl Sum {
         column.cells.drain(..column.cells.len().min(first as usize));
         column.cells.truncate(many as usize);
         // A box below the last row may have been there for no time, and those around it not at all.
-        while column.cells.last() == Some(&Cell::default()) {
+        while column.cells.last() == Some(&DepthCell::default()) {
             column.cells.pop();
         }
         column.read = !self.deeper || first.saturating_add(many) <= ROWS;
@@ -369,7 +369,7 @@ impl Sum {
     }
 }
 
-impl Cell {
+impl DepthCell {
     /// Adds what comes right after.
     fn add(&mut self, next: &Self) {
         let is_same = |last: &Segment| last.ended == Ended::After;

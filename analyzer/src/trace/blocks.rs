@@ -10,7 +10,7 @@ use portmortem_tracer::format::{
     Footer, IndexEntry, decode_index,
 };
 
-use super::Block;
+use super::EventsBlock;
 use super::packed::{PayloadBytes, unpacked};
 use crate::trace::clock::{Pair, Pairs};
 use crate::trace::damage::{Damage, DamageKind};
@@ -18,14 +18,14 @@ use crate::trace::mapping::Mapping;
 
 /// What was found: blocks in the order of the file.
 #[derive(Debug, Default)]
-pub(super) struct Blocks {
-    pub(super) events: Vec<Block>,
-    pub(super) records: Vec<Block>,
+pub(super) struct FoundBlocks {
+    pub(super) events: Vec<EventsBlock>,
+    pub(super) records: Vec<EventsBlock>,
     pub(super) pairs: Pairs,
     pub(super) damage: Vec<Damage>,
 }
 
-impl Blocks {
+impl FoundBlocks {
     pub(super) fn find(file: &Mapping, file_id: u64) -> Self {
         let bytes: &[u8] = file;
         let mut found = Self::default();
@@ -65,8 +65,8 @@ impl Blocks {
 
     fn by_walk(&mut self, bytes: &[u8], end: usize, file_id: u64) {
         walk(bytes, end, file_id, |found| match found {
-            Found::Block(at, block) => self.add(bytes, at, &block),
-            Found::Waste(waste) => {
+            BlockFound::Block(at, block) => self.add(bytes, at, &block),
+            BlockFound::Waste(waste) => {
                 let bytes = waste.len() as u64;
                 self.report(waste.start as u64, DamageKind::NoBlock { bytes }, None);
             }
@@ -74,7 +74,7 @@ impl Blocks {
     }
 
     fn add(&mut self, bytes: &[u8], at: usize, block: &BlockHeader) {
-        let place = Block {
+        let place = EventsBlock {
             offset: at as u64,
             stream: block.stream,
             sequence: block.sequence,
@@ -108,7 +108,7 @@ impl Blocks {
 }
 
 /// What a walk through a file meets.
-pub(super) enum Found {
+pub(super) enum BlockFound {
     /// A block begins here.
     Block(usize, BlockHeader),
     /// Bytes that are no block, from the first that is not zero on.
@@ -116,16 +116,16 @@ pub(super) enum Found {
 }
 
 /// From block to block by size; where there is none, at every possible place before `end`.
-pub(super) fn walk(bytes: &[u8], end: usize, file_id: u64, mut meet: impl FnMut(Found)) {
+pub(super) fn walk(bytes: &[u8], end: usize, file_id: u64, mut meet: impl FnMut(BlockFound)) {
     let mut at = FILE_HEADER_BYTES;
     let mut waste: Option<Range<usize>> = None;
     while at < end {
         if let Ok(block) = BlockHeader::parse(&bytes[at..], file_id) {
             if let Some(waste) = waste.take() {
-                meet(Found::Waste(waste));
+                meet(BlockFound::Waste(waste));
             }
             let size = block.stored as usize;
-            meet(Found::Block(at, block));
+            meet(BlockFound::Block(at, block));
             at = at.saturating_add(size);
         } else {
             let end = end.min(at + BLOCK_ALIGN);
@@ -136,7 +136,7 @@ pub(super) fn walk(bytes: &[u8], end: usize, file_id: u64, mut meet: impl FnMut(
         }
     }
     if let Some(waste) = waste {
-        meet(Found::Waste(waste));
+        meet(BlockFound::Waste(waste));
     }
 }
 
@@ -188,7 +188,7 @@ pub(super) fn end_of_blocks(bytes: &[u8]) -> usize {
 }
 
 /// Sorts blocks by stream and sequence; of two with the same number the first in the file stays.
-pub(super) fn in_order(blocks: &mut Vec<Block>, damage: &mut Vec<Damage>) {
+pub(super) fn in_order(blocks: &mut Vec<EventsBlock>, damage: &mut Vec<Damage>) {
     blocks.sort_by_key(|block| (block.stream, block.sequence, block.offset));
     blocks.dedup_by(|second, first| {
         let same = (second.stream, second.sequence) == (first.stream, first.sequence);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use portmortem_tracer::format::{Clause, Dialect, Predicate, Roles, Site, StreamBegin, StreamKind};
 
-use crate::trace::ids::Ids;
+use crate::trace::ids::IndexOfIds;
 use crate::trace::{PredicateIndex, names};
 
 /// The module that stands in [`PredicateInfo::declared`] of a cost centre, so that patterns can
@@ -175,7 +175,7 @@ impl ClauseInfo {
     pub(super) fn new(
         id: u32,
         clause: &Clause,
-        ids: &Ids,
+        ids: &IndexOfIds,
         predicates: &[PredicateInfo],
     ) -> Option<Self> {
         let predicate = ids.get(clause.predicate)?;
@@ -192,7 +192,7 @@ impl ClauseInfo {
 
 impl SiteInfo {
     /// `None` if its caller or callee is not a known predicate.
-    pub(super) fn new(site: &Site, ids: &Ids, predicates: &[PredicateInfo]) -> Option<Self> {
+    pub(super) fn new(site: &Site, ids: &IndexOfIds, predicates: &[PredicateInfo]) -> Option<Self> {
         let predicate = |id| {
             let index = ids.get(id)?;
             let info = &predicates[index as usize];

@@ -8,11 +8,11 @@ use portmortem_tracer::format::{
 };
 use rustc_hash::FxHashMap;
 
-use super::{Block, End};
+use super::{End, EventsBlock};
 use crate::trace::clock::Pair;
 use crate::trace::damage::{Damage, DamageKind};
 use crate::trace::declared::{ClauseInfo, PredicateInfo, SiteInfo, StreamEnd, StreamInfo};
-use crate::trace::ids::Ids;
+use crate::trace::ids::IndexOfIds;
 use crate::trace::{Callable, PredicateIndex};
 
 /// Everything the records say.
@@ -32,7 +32,7 @@ pub(super) struct Directory {
     pub(super) with_values: Vec<PredicateIndex>,
     /// Names of what threads share.
     pub(super) shared: FxHashMap<u32, String>,
-    pub(super) ids: Ids,
+    pub(super) ids: IndexOfIds,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
     /// By id.
@@ -58,11 +58,11 @@ impl Directory {
     pub(super) fn read(
         bytes: &[u8],
         file_id: u64,
-        records: &[Block],
+        records: &[EventsBlock],
         damage: &mut Vec<Damage>,
     ) -> Self {
         let before = damage.len();
-        let mut reader = Reader {
+        let mut reader = RecordCollector {
             damage,
             directory: Self::default(),
             predicates: FxHashMap::default(),
@@ -83,7 +83,7 @@ impl Directory {
 
     /// Gives every stream its blocks, which are ordered by stream, and makes up a stream for blocks
     /// whose stream was announced nowhere.
-    pub(super) fn assign_blocks(&mut self, blocks: &[Block], damage: &mut Vec<Damage>) {
+    pub(super) fn assign_blocks(&mut self, blocks: &[EventsBlock], damage: &mut Vec<Damage>) {
         let mut assigned = Vec::with_capacity(self.streams.len());
         let mut announced = std::mem::take(&mut self.streams).into_iter().peekable();
         let mut from = 0;
@@ -120,15 +120,15 @@ impl Directory {
 }
 
 /// Collects records; of two with the same id the first counts.
-struct Reader<'d> {
+struct RecordCollector<'d> {
     damage: &'d mut Vec<Damage>,
     directory: Directory,
     predicates: FxHashMap<u32, Predicate>,
-    centers: FxHashMap<u32, Said<String>>,
+    centers: FxHashMap<u32, RecordSaid<String>>,
     /// From predicates to centres.
-    in_centers: FxHashMap<u32, Said<u32>>,
-    sites: FxHashMap<u32, Said<Site>>,
-    clauses: FxHashMap<u32, Said<Clause>>,
+    in_centers: FxHashMap<u32, RecordSaid<u32>>,
+    sites: FxHashMap<u32, RecordSaid<Site>>,
+    clauses: FxHashMap<u32, RecordSaid<Clause>>,
     /// With the place of the first record that says so.
     with_arguments: BTreeMap<u32, u64>,
     /// The same.
@@ -139,20 +139,20 @@ struct Reader<'d> {
 
 /// What a record says, and where it is in the file.
 #[derive(Clone, Copy)]
-struct Said<T> {
+struct RecordSaid<T> {
     offset: u64,
     value: T,
 }
 
 /// The same may be said twice.
-impl<T: PartialEq> PartialEq for Said<T> {
+impl<T: PartialEq> PartialEq for RecordSaid<T> {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }
 }
 
-impl Reader<'_> {
-    fn blocks(&mut self, bytes: &[u8], file_id: u64, records: &[Block]) {
+impl RecordCollector<'_> {
+    fn blocks(&mut self, bytes: &[u8], file_id: u64, records: &[EventsBlock]) {
         let mut expected = 0;
         for place in records {
             if place.sequence != expected {
@@ -190,8 +190,8 @@ impl Reader<'_> {
     }
 
     fn record(&mut self, offset: u64, record: Record) {
-        fn said<T>(offset: u64, value: T) -> Said<T> {
-            Said { offset, value }
+        fn said<T>(offset: u64, value: T) -> RecordSaid<T> {
+            RecordSaid { offset, value }
         }
         let conflict = match record {
             Record::File { id, path } => conflict(&mut self.directory.files, "file", id, path),
@@ -306,12 +306,12 @@ impl Reader<'_> {
             with_values,
             streams,
         } = self;
-        let mut broken = Broken {
+        let mut broken = BrokenReferences {
             names_are_lost: damage.len() > before,
             damage,
         };
         let mut infos = Vec::with_capacity(predicates.len() + centers.len());
-        for (id, Said { offset, value }) in centers {
+        for (id, RecordSaid { offset, value }) in centers {
             if predicates.contains_key(&id) {
                 let what = "cost centre";
                 broken.report(offset, DamageKind::Conflict { what, id });
@@ -323,10 +323,10 @@ impl Reader<'_> {
         infos.sort_unstable_by_key(|info| info.declared.id);
         let mut pairs: Vec<_> = infos.iter().map(|info| info.declared.id).zip(0..).collect();
         // Of predicates and cost centres alone: nothing else is what a record may refer to.
-        let ids = Ids::new(&pairs);
-        let mut sites: Vec<(u32, Said<Site>)> = sites.into_iter().collect();
+        let ids = IndexOfIds::new(&pairs);
+        let mut sites: Vec<(u32, RecordSaid<Site>)> = sites.into_iter().collect();
         sites.sort_unstable_by_key(|&(id, _)| id);
-        for (id, Said { offset, value }) in sites {
+        for (id, RecordSaid { offset, value }) in sites {
             match (ids.get(id), SiteInfo::new(&value, &ids, &infos)) {
                 (None, Some(info)) => {
                     // After the predicates and the unknown one.
@@ -338,7 +338,7 @@ impl Reader<'_> {
                 (None, None) => broken.undeclared(offset, "the caller or callee of site", id),
             }
         }
-        for (id, Said { offset, value }) in clauses {
+        for (id, RecordSaid { offset, value }) in clauses {
             match ClauseInfo::new(id, &value, &ids, &infos) {
                 Some(info) => directory.clauses.push(info),
                 None => broken.undeclared(offset, "the predicate of clause", id),
@@ -376,7 +376,7 @@ impl Reader<'_> {
                     .and_then(center_of)
             })
             .collect();
-        for (id, Said { offset, value }) in in_centers {
+        for (id, RecordSaid { offset, value }) in in_centers {
             match (ids.get(id), center_of(value)) {
                 (Some(index), Some(center)) => {
                     centers[index as usize].get_or_insert(center);
@@ -387,7 +387,7 @@ impl Reader<'_> {
         for (info, center) in infos.iter_mut().zip(centers) {
             info.center = center;
         }
-        directory.ids = Ids::new(&pairs);
+        directory.ids = IndexOfIds::new(&pairs);
         directory.predicates = infos;
         // A stream without an announcement matters only if it has blocks; those make one up.
         directory.streams = streams
@@ -404,13 +404,13 @@ impl Reader<'_> {
 }
 
 /// Reports records that refer to what no record declares.
-struct Broken<'d> {
+struct BrokenReferences<'d> {
     damage: &'d mut Vec<Damage>,
     /// Then it was declared, and that is reported already.
     names_are_lost: bool,
 }
 
-impl Broken<'_> {
+impl BrokenReferences<'_> {
     fn undeclared(&mut self, offset: u64, what: &'static str, id: u32) {
         if !self.names_are_lost {
             self.report(offset, DamageKind::Undeclared { what, id });

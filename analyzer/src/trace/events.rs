@@ -11,7 +11,7 @@ use portmortem_tracer::format::{BLOCK_HEADER_BYTES, BlockHeader, Closing, Event,
 
 use crate::trace::damage::{Damage, DamageKind};
 use crate::trace::packed::PayloadBytes;
-use crate::trace::{self, Block, PredicateIndex, SiteIndex, StreamEnd, StreamInfo, Trace};
+use crate::trace::{self, EventsBlock, PredicateIndex, SiteIndex, StreamEnd, StreamInfo, Trace};
 
 /// An event and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct TimedEvent {
 pub struct Events<'t> {
     trace: &'t Trace,
     stream: u32,
-    blocks: std::slice::Iter<'t, Block>,
+    blocks: std::slice::Iter<'t, EventsBlock>,
     end: Option<StreamEnd>,
     current: Current<'t>,
     tick: u64,

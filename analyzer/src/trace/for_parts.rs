@@ -3,7 +3,7 @@
 use portmortem_tracer::format::{BlockHeader, FILE_HEADER_BYTES, Part};
 
 use super::Trace;
-use super::blocks::{Blocks, in_order, payload};
+use super::blocks::{FoundBlocks, in_order, payload};
 use super::clock::Pair;
 
 impl Trace {
@@ -30,7 +30,7 @@ impl Trace {
         &self,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut blocks = Blocks::find(&self.bytes, self.file_id).records;
+        let mut blocks = FoundBlocks::find(&self.bytes, self.file_id).records;
         in_order(&mut blocks, &mut Vec::new());
         for block in blocks {
             let at = block.offset as usize;

@@ -6,7 +6,7 @@ use crate::trace::Callable;
 
 /// From ids of predicates and sites, which a damaged or hostile file may choose freely, to indices.
 #[derive(Debug)]
-pub(super) enum Ids {
+pub(super) enum IndexOfIds {
     /// Recorders count from 0, so this is what there is in practice.
     Dense(Vec<Callable>),
     Sparse(FxHashMap<u32, Callable>),
@@ -14,13 +14,13 @@ pub(super) enum Ids {
 
 const ABSENT: Callable = Callable::MAX;
 
-impl Default for Ids {
+impl Default for IndexOfIds {
     fn default() -> Self {
         Self::Dense(Vec::new())
     }
 }
 
-impl Ids {
+impl IndexOfIds {
     /// From pairs of an id and its index.
     pub(super) fn new(pairs: &[(u32, Callable)]) -> Self {
         let last = pairs.iter().map(|&(id, _)| id).max();

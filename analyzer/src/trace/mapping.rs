@@ -26,13 +26,13 @@ pub struct Mapping {
 
 #[derive(Debug)]
 enum Bytes {
-    Mapped(Mapped),
+    Mapped(WatchedMap),
     Owned(Vec<u8>),
 }
 
 /// Invariant: the watch is over before the mapping is, so it comes first.
 #[derive(Debug)]
-struct Mapped {
+struct WatchedMap {
     watch: Watch,
     bytes: Mmap,
     /// Kept to ask for its size.
@@ -81,7 +81,7 @@ impl Mapping {
         // reading the same twice.
         let bytes = unsafe { Mmap::map(&file)? };
         Ok(Self {
-            bytes: Bytes::Mapped(Mapped {
+            bytes: Bytes::Mapped(WatchedMap {
                 watch: Watch::new(bytes.as_ptr(), bytes.len(), Access::Read)?,
                 bytes,
                 file,
@@ -95,7 +95,7 @@ impl Mapping {
     pub fn is_truncated(&self) -> bool {
         match &self.bytes {
             // The rest of the last page is zeros without a signal, so the size counts, too.
-            Bytes::Mapped(Mapped { watch, bytes, file }) => {
+            Bytes::Mapped(WatchedMap { watch, bytes, file }) => {
                 let size = file.metadata().map_or(u64::MAX, |now| now.len());
                 watch.is_marked() || size < bytes.len() as u64
             }
@@ -106,7 +106,7 @@ impl Mapping {
     /// A range will be asked for soon: many of them are read from the disk at the same time, not
     /// one after the other.
     pub(crate) fn prepare(&self, offset: u64, length: u64) {
-        if let Bytes::Mapped(Mapped { bytes, .. }) = &self.bytes
+        if let Bytes::Mapped(WatchedMap { bytes, .. }) = &self.bytes
             && let Some((offset, length)) = inside(bytes, offset, length)
         {
             // Advice may be declined.
@@ -117,7 +117,7 @@ impl Mapping {
     /// The pages of a range need not stay in memory: they are read again if they are asked for.
     /// What is said of bytes behind the end of the file does not matter.
     pub(crate) fn let_go(&self, offset: u64, length: u64) {
-        if let Bytes::Mapped(Mapped { bytes, .. }) = &self.bytes
+        if let Bytes::Mapped(WatchedMap { bytes, .. }) = &self.bytes
             && let Some((offset, length)) = inside(bytes, offset, length)
         {
             // SAFETY: the range is inside the mapping, and so are the whole pages that the system
@@ -153,7 +153,7 @@ impl Deref for Mapping {
 
     fn deref(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Mapped(Mapped { bytes, .. }) => bytes,
+            Bytes::Mapped(WatchedMap { bytes, .. }) => bytes,
             Bytes::Owned(bytes) => bytes,
         }
     }

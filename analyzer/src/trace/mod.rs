@@ -31,7 +31,7 @@ use portmortem_tracer::format::{
 use rayon::prelude::*;
 
 pub(crate) use blocks::payload;
-use blocks::{Blocks, in_order};
+use blocks::{FoundBlocks, in_order};
 use clock::{Clock, Pairs};
 use damage::Damage;
 use directory::Directory;
@@ -70,7 +70,7 @@ pub struct Trace {
     /// What the clock was found by.
     pairs: Pairs,
     /// Event blocks, by stream and sequence.
-    blocks: Vec<Block>,
+    blocks: Vec<EventsBlock>,
     directory: Directory,
     damage: Vec<Damage>,
     /// How many times the events of a stream were begun to be read.
@@ -80,7 +80,7 @@ pub struct Trace {
 
 /// Where an events block lies. What else its header says is read again with its events.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Block {
+pub(crate) struct EventsBlock {
     pub(crate) offset: u64,
     pub(crate) stream: u32,
     pub(crate) sequence: u64,
@@ -185,12 +185,12 @@ impl Trace {
         let (before, file_id) =
             decode_header(&bytes).map_err(|error| foreign::refused(&bytes, path, error))?;
         recorded();
-        let Blocks {
+        let FoundBlocks {
             mut events,
             mut records,
             mut pairs,
             mut damage,
-        } = Blocks::find(&bytes, file_id);
+        } = FoundBlocks::find(&bytes, file_id);
         // The recorder writes the header again before it writes over a block. So this one says why
         // blocks were not found. One that is half written is of before that.
         let header = decode_header(&bytes).map_or(before, |(header, _)| header);
@@ -561,7 +561,7 @@ impl Trace {
         BlockHeader::parse(bytes, self.file_id).ok()
     }
 
-    pub(crate) fn blocks(&self, range: Range<usize>) -> &[Block] {
+    pub(crate) fn blocks(&self, range: Range<usize>) -> &[EventsBlock] {
         &self.blocks[range]
     }
 

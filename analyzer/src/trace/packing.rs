@@ -8,17 +8,17 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use portmortem_tracer::clock::Pair;
+use portmortem_tracer::clock::BothClocks;
 use portmortem_tracer::format::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Closing, FILE_HEADER_BYTES,
-    FOOTER_BYTES, Footer, Index, IndexEntry, MAX_UNPACKED_BYTES, pack_block_header,
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockIndex, BlockKind, Closing,
+    FILE_HEADER_BYTES, FOOTER_BYTES, Footer, IndexEntry, MAX_UNPACKED_BYTES, pack_block_header,
     pack_file_header, unpack_block_header, unpack_file_header,
 };
 use portmortem_tracer::index_and_footer;
 use rayon::prelude::*;
 
 use super::Trace;
-use super::blocks::{Found, index, payload, walk};
+use super::blocks::{BlockFound, index, payload, walk};
 use super::packed::packed;
 
 /// Why a trace was not packed or unpacked.
@@ -56,7 +56,7 @@ pub fn pack(trace: &Trace, out: &mut dyn Write, done: &AtomicU64) -> Result<(), 
         return Err(PackError::Packed);
     }
     let bytes: &[u8] = &trace.bytes;
-    let layout = Layout::of(bytes, trace.file_id)?;
+    let layout = FileLayout::of(bytes, trace.file_id)?;
     let mut copy = Copy::begin(out, bytes, pack_file_header)?;
     for pieces in layout.pieces.chunks(AT_A_TIME) {
         let all: Vec<_> = pieces.par_iter().map(|piece| piece.packed(bytes)).collect();
@@ -97,7 +97,7 @@ pub fn unpack(trace: &Trace, out: &mut dyn Write, done: &AtomicU64) -> Result<()
         return Err(PackError::NotPacked);
     }
     let bytes: &[u8] = &trace.bytes;
-    let layout = Layout::of(bytes, trace.file_id)?;
+    let layout = FileLayout::of(bytes, trace.file_id)?;
     let mut copy = Copy::begin(out, bytes, unpack_file_header)?;
     for pieces in layout.pieces.chunks(AT_A_TIME) {
         let payloads = pieces.par_iter().map(|piece| {
@@ -138,7 +138,7 @@ pub fn unpack(trace: &Trace, out: &mut dyn Write, done: &AtomicU64) -> Result<()
 }
 
 /// A part of the file: a block, or what stands where a block should be.
-struct Piece {
+struct FilePiece {
     at: usize,
     end: usize,
     block: Option<BlockHeader>,
@@ -146,7 +146,7 @@ struct Piece {
     entry: Option<(u32, u64)>,
 }
 
-impl Piece {
+impl FilePiece {
     /// The payload, packed; `None` if it stays as it is.
     fn packed(&self, bytes: &[u8]) -> io::Result<Option<Vec<u8>>> {
         let may_be_packed = |block: &&BlockHeader| {
@@ -185,12 +185,12 @@ enum Tail {
 }
 
 /// All parts of a file that a reader looks at.
-struct Layout {
-    pieces: Vec<Piece>,
+struct FileLayout {
+    pieces: Vec<FilePiece>,
     tail: Tail,
 }
 
-impl Layout {
+impl FileLayout {
     fn of(bytes: &[u8], file_id: u64) -> Result<Self, PackError> {
         let footer = Footer::decode(bytes).filter(|footer| footer.file_id == file_id);
         let Some(footer) = footer else {
@@ -213,7 +213,7 @@ impl Layout {
                 let offset = entry.offset;
                 return Err(PackError::Overlap { offset });
             }
-            Ok(Piece {
+            Ok(FilePiece {
                 at: entry.offset as usize,
                 end: end as usize,
                 block,
@@ -230,13 +230,13 @@ impl Layout {
         let mut pieces = Vec::new();
         walk(bytes, end, file_id, |found| {
             let (range, block) = match found {
-                Found::Block(at, block) => {
+                BlockFound::Block(at, block) => {
                     let behind = at.saturating_add(block.stored as usize);
                     (at..behind.min(end), Some(block))
                 }
-                Found::Waste(range) => (range, None),
+                BlockFound::Waste(range) => (range, None),
             };
-            pieces.push(Piece {
+            pieces.push(FilePiece {
                 at: range.start,
                 end: range.end,
                 block,
@@ -314,7 +314,7 @@ impl<'o> Copy<'o> {
     }
 
     /// What is written next is that piece.
-    fn next_is(&mut self, piece: &Piece) {
+    fn next_is(&mut self, piece: &FilePiece) {
         self.moved
             .push((piece.at as u64, piece.end as u64, self.at));
         self.entries
@@ -347,11 +347,11 @@ impl<'o> Copy<'o> {
             Tail::Index(at, ref header) => {
                 self.pad_to_recorded(Some(header))?;
                 let blocks = std::mem::take(&mut self.entries);
-                let pair = Pair {
+                let pair = BothClocks {
                     tick: header.base_tick,
                     ns: header.base_ns,
                 };
-                let mut bytes = index_and_footer(&Index { blocks }, self.at, pair, file_id);
+                let mut bytes = index_and_footer(&BlockIndex { blocks }, self.at, pair, file_id);
                 if let Some(header) = bytes.first_chunk_mut() {
                     change(header, at);
                 }

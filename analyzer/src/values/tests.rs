@@ -20,14 +20,14 @@ const ARITY: u8 = 2;
 #[derive(Debug, Clone)]
 enum Step {
     /// A call or a last call, with values of its arguments if they are looked at.
-    Call(u32, bool, Option<[Value; ARITY as usize]>),
+    Call(u32, bool, Option<[ArgumentFacts; ARITY as usize]>),
     /// An exit, with values of so many of the calls in its box: of the last one and the first.
-    Exit(usize, [Value; ARITY as usize]),
+    Exit(usize, [ArgumentFacts; ARITY as usize]),
     Fail,
 }
 
-fn value() -> impl Strategy<Value = Value> {
-    let value = |kind, size, hash| Value {
+fn value() -> impl Strategy<Value = ArgumentFacts> {
+    let value = |kind, size, hash| ArgumentFacts {
         kind,
         size,
         hash,
@@ -37,7 +37,7 @@ fn value() -> impl Strategy<Value = Value> {
         2 => Just(value(ValueKind::Unbound, 0, 0)),
         4 => (1..3u64).prop_map(move |hash| value(ValueKind::Ground, 40 * hash as u32, hash)),
         1 => (1..9u32).prop_map(move |size| value(ValueKind::NotGround, size, size.into())),
-        1 => Just(Value::UNKNOWN),
+        1 => Just(ArgumentFacts::UNKNOWN),
     ]
 }
 
@@ -57,7 +57,7 @@ fn events(steps: &[Step]) -> (Vec<Event>, BTreeMap<u32, [u64; 3]>) {
     let mut open: Vec<Vec<u32>> = Vec::new();
     // Calls, exits that are known, and others.
     let mut counts: BTreeMap<u32, [u64; 3]> = BTreeMap::new();
-    let say = |events: &mut Vec<Event>, when: usize, row: &[Value]| {
+    let say = |events: &mut Vec<Event>, when: usize, row: &[ArgumentFacts]| {
         for (argument, value) in (1..).zip(row) {
             events.push(Event::Value(ArgumentValue {
                 when: when as u8,

@@ -289,7 +289,7 @@ proptest! {
         let mut stretches = Vec::new();
         for (gap, length, stream) in lengths {
             at += gap;
-            stretches.push(Stretch { stream, from: at, to: at + length });
+            stretches.push(StreamStretch { stream, from: at, to: at + length });
             at += length;
         }
         let kind = WaitKind {
@@ -300,7 +300,7 @@ proptest! {
             awaited: None,
         };
         let wait = Wait { kind, from, to: from + length, event: 0, later: 0 };
-        let holds = InOrder::new(stretches.clone());
+        let holds = StretchesInOrder::new(stretches.clone());
         let mut found = holds.holders(&wait);
         found.sort_unstable();
         let ticks = |stream| {
@@ -325,9 +325,9 @@ proptest! {
         from in 0..40u64,
         length in 1..20u64,
     ) {
-        let stretches: Vec<Stretch> = stretches
+        let stretches: Vec<StreamStretch> = stretches
             .into_iter()
-            .map(|(from, length, stream)| Stretch { stream, from, to: from + length })
+            .map(|(from, length, stream)| StreamStretch { stream, from, to: from + length })
             .collect();
         let kind = WaitKind {
             stream: 1,
@@ -342,7 +342,7 @@ proptest! {
             .filter(|one| one.stream != 1 && one.from < wait.to && one.to > wait.from)
             .max_by_key(|one| (one.from, one.to, one.stream));
         prop_assert_eq!(
-            InOrder::new(stretches.clone()).last(&wait),
+            StretchesInOrder::new(stretches.clone()).last(&wait),
             last.map(|one| one.stream)
         );
     }

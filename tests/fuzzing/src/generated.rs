@@ -1,8 +1,8 @@
 //! Traces made up event by event, in small blocks, the same on every machine.
 
 use portmortem_tracer::format::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, Baseline, Cost, Dialect, Event, Fit, Footer,
-    Header, Index, IndexEntry, Mode, Outcome, PortCosts, Predicate, Record, Role, Roles, Site,
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, Baseline, BlockIndex, Cost, Dialect, Event, Fit,
+    Footer, Header, IndexEntry, Mode, Outcome, PortCosts, Predicate, Record, Role, Roles, Site,
     StreamBegin, StreamKind, Trial, Trials, encode_header, encode_index, encode_record,
 };
 
@@ -261,7 +261,7 @@ fn with_index(mut file: Vec<u8>) -> Vec<u8> {
         index_offset: file.len() as u64,
         file_id: FILE_ID,
     };
-    let index = encode_index(&Index { blocks });
+    let index = encode_index(&BlockIndex { blocks });
     add_block(&mut file, INDEX, 0, 0, &index);
     file.extend_from_slice(&footer.encode());
     unpack(&file, Modes(Modes::MENDED))

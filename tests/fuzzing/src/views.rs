@@ -15,9 +15,9 @@ use portmortem_analyzer::graphs::{
 use portmortem_analyzer::index::Index;
 use portmortem_analyzer::listing::{Explainer, Listing, thrown};
 use portmortem_analyzer::net::Rates;
-use portmortem_analyzer::net::baseline::{Measured, Outermost};
+use portmortem_analyzer::net::baseline::{Outermost, UnrecordedRuns};
 use portmortem_analyzer::tables::SiteNames;
-use portmortem_analyzer::timeline::{Blocks, Program, Reader, Stretch};
+use portmortem_analyzer::timeline::{Blocks, Program, Reader, TimeRange};
 use portmortem_analyzer::walk::{Trail, Walk};
 use portmortem_analyzer::{Analysis, Progress, ReplayOptions, Trace, advice, annotation, remarks};
 use tempfile::TempDir;
@@ -71,7 +71,7 @@ fn path() -> PathBuf {
 fn measure(trace: &Trace, profile: &portmortem_analyzer::Profile) {
     let outermost = Outermost::new(trace, profile);
     if let Some(rates) = Rates::of(trace) {
-        let measured = Measured::new(&outermost, std::slice::from_ref(&outermost));
+        let measured = UnrecordedRuns::new(&outermost, std::slice::from_ref(&outermost));
         let fits = measured.map(|measured| measured.fits(trace, profile, &rates));
         assert!(fits.is_some_and(|fits| !fits.is_empty()));
     }
@@ -109,7 +109,7 @@ fn draw(trace: &Trace) {
     for (at, stream) in profile.streams.iter().enumerate() {
         let from = program.as_ref().map_or(stream.first_tick, |part| part.from);
         let length = stream.last_tick.saturating_sub(from);
-        let stretch = Stretch {
+        let stretch = TimeRange {
             stream: at,
             from,
             to: stream.last_tick,

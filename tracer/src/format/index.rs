@@ -1,7 +1,7 @@
 //! The index and the footer that points to it: the end of a trace that was closed.
 
 use super::block::{crc32, u32_at, u64_at};
-use super::record::Index;
+use super::record::BlockIndex;
 use super::wire::{self, WireError};
 
 /// Size of the footer, the last bytes of the file.
@@ -45,7 +45,7 @@ impl Footer {
 
 /// The payload of an index block.
 #[must_use]
-pub fn encode_index(index: &Index) -> Vec<u8> {
+pub fn encode_index(index: &BlockIndex) -> Vec<u8> {
     let mut bytes = Vec::new();
     wire::encode_entries(&index.blocks, &mut bytes);
     bytes
@@ -55,8 +55,8 @@ pub fn encode_index(index: &Index) -> Vec<u8> {
 ///
 /// # Errors
 /// [`WireError`] if the bytes are not exactly one index.
-pub fn decode_index(payload: &[u8]) -> Result<Index, WireError> {
-    Ok(Index {
+pub fn decode_index(payload: &[u8]) -> Result<BlockIndex, WireError> {
+    Ok(BlockIndex {
         blocks: wire::decode_entries(payload)?,
     })
 }

@@ -40,7 +40,7 @@ pub use packed::{
     unpack_file_header,
 };
 pub use record::{
-    Baseline, COST_UNIT, Clause, ClockSource, Cost, Dialect, Fit, Header, Index, IndexEntry,
+    Baseline, BlockIndex, COST_UNIT, Clause, ClockSource, Cost, Dialect, Fit, Header, IndexEntry,
     MAX_COSTS, Mode, Outcome, Part, PortCosts, Predicate, Record, Site, StreamBegin, StreamKind,
     Technique, Trial, Trials,
 };

@@ -382,7 +382,7 @@ pub enum Outcome {
 
 /// Where every block is, for a reader that does not want to walk.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub struct Index {
+pub struct BlockIndex {
     /// All blocks before the index, by offset.
     pub blocks: Vec<IndexEntry>,
 }

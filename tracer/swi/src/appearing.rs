@@ -7,10 +7,10 @@ use crate::ffi::{Atom, FALSE, Foreign, Functor, TRUE, Term};
 use crate::heads::head_of;
 use crate::recording;
 
-static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
+static SEEN: Mutex<Option<SeenPredicates>> = Mutex::new(None);
 
 /// The predicates seen during one recording.
-struct Seen {
+struct SeenPredicates {
     epoch: u32,
     predicates: HashSet<(Atom, Functor)>,
 }
@@ -26,7 +26,7 @@ pub(crate) fn seen(module: Term, clause: Term) -> Foreign {
     };
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
     if seen.as_ref().is_none_or(|seen| seen.epoch != epoch) {
-        *seen = Some(Seen {
+        *seen = Some(SeenPredicates {
             epoch,
             predicates: HashSet::new(),
         });

@@ -26,7 +26,7 @@ impl Fresh {
 
 /// What is known of one term.
 #[derive(Clone, Copy)]
-pub(crate) struct Value {
+pub(crate) struct KnownTerm {
     pub(crate) kind: ValueKind,
     /// How many cells were looked at.
     pub(crate) size: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Value {
     pub(crate) newer: usize,
 }
 
-impl Value {
+impl KnownTerm {
     pub(crate) const UNKNOWN: Self = Self {
         kind: ValueKind::Unknown,
         size: 0,

@@ -26,13 +26,13 @@ use std::{ptr, slice};
 
 use portmortem_tracer::format::{Arguments, ValueKind};
 
-use crate::argument_values::{Fresh, Value};
+use crate::argument_values::{Fresh, KnownTerm};
 use crate::asking;
 use crate::credit::Credits;
 use crate::engine::Engine;
 use crate::engines;
 use crate::ffi::{self, Atom, Control, FALSE, Foreign, TRUE, Term, exception_is_pending, truth};
-use crate::layout::Caller;
+use crate::layout::CallingEngine;
 use crate::panics::guarded;
 
 /// So many cells of a call's arguments are looked at, eight bytes of text being one, and what two
@@ -64,13 +64,13 @@ pub(crate) extern "C" fn many_arguments_port(_: Term, _: i32, handle: Control) -
 }
 
 /// Of arguments that are not looked at.
-pub(crate) const TOO_LARGE: Known = ([None; SIZED], Arguments::TooLarge);
+pub(crate) const TOO_LARGE: KnownSizes = ([None; SIZED], Arguments::TooLarge);
 
 /// The sizes of arguments, and what is said of all.
-pub(crate) type Known = ([Option<Arguments>; SIZED], Arguments);
+pub(crate) type KnownSizes = ([Option<Arguments>; SIZED], Arguments);
 
 /// What is known of the arguments of a call. Reads terms only. [`MOST_REFERENCES`] must be free.
-pub(crate) fn look(first: Term, arity: i32, credits: &mut Credits) -> Known {
+pub(crate) fn look(first: Term, arity: i32, credits: &mut Credits) -> KnownSizes {
     let arity = usize::try_from(arity).unwrap_or(0);
     // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
     let frame = unsafe { ffi::PL_open_foreign_frame() };
@@ -80,7 +80,7 @@ pub(crate) fn look(first: Term, arity: i32, credits: &mut Credits) -> Known {
         Arguments::TooLarge
     } else {
         let cells = credits.cells(MOST_CELLS);
-        let mut walk = Walk::new(cells);
+        let mut walk = ArgumentWalk::new(cells);
         let hash = walk.of_call(first, arity);
         credits.spend_cells(cells - walk.left);
         hash
@@ -90,12 +90,12 @@ pub(crate) fn look(first: Term, arity: i32, credits: &mut Credits) -> Known {
     (sizes, hash)
 }
 
-fn record(handle: Control, look: impl FnOnce(&mut Credits) -> Known) -> Foreign {
+fn record(handle: Control, look: impl FnOnce(&mut Credits) -> KnownSizes) -> Foreign {
     if exception_is_pending() {
         return FALSE;
     }
     // SAFETY: what the engine passed; the state is used within this call only.
-    let engine = unsafe { engines::of_context_if_any(Caller::of(handle).data()) };
+    let engine = unsafe { engines::of_context_if_any(CallingEngine::of(handle).data()) };
     let Some(engine) = engine else {
         return TRUE;
     };
@@ -124,7 +124,7 @@ impl Engine {
     }
 
     /// The events of what the call was made with that has just been recorded.
-    pub(crate) fn note_arguments(&self, (sizes, hash): Known) {
+    pub(crate) fn note_arguments(&self, (sizes, hash): KnownSizes) {
         for size in sizes.into_iter().flatten() {
             self.stream.arguments(size);
         }
@@ -207,7 +207,7 @@ fn small_integer(term: Term) -> Option<i64> {
 
 /// Kinds of cells, as the hash tells them apart.
 #[derive(Clone, Copy)]
-enum Cell {
+enum HashedKind {
     Unbound,
     Text,
     Symbol,
@@ -223,7 +223,7 @@ enum Cell {
 }
 
 /// Goes through the arguments of a call.
-pub(crate) struct Walk {
+pub(crate) struct ArgumentWalk {
     hash: DefaultHasher,
     /// Cells that may still be looked at.
     left: usize,
@@ -250,7 +250,7 @@ struct Above {
 /// Why there is no hash.
 type Unhashed = Arguments;
 
-impl Walk {
+impl ArgumentWalk {
     /// Of at most so many cells.
     fn new(cells: usize) -> Self {
         let nothing = Above {
@@ -282,15 +282,15 @@ impl Walk {
     }
 
     /// What is known of a term of at most so many cells. `at` is a reference that may be changed.
-    pub(crate) fn value(&mut self, term: Term, at: Term, most: usize) -> Value {
+    pub(crate) fn value(&mut self, term: Term, at: Term, most: usize) -> KnownTerm {
         self.hash = DefaultHasher::new();
         self.left = most;
         self.has_variables = false;
         self.newer = 0;
-        let unknown = |kind, size| Value {
+        let unknown = |kind, size| KnownTerm {
             kind,
             size,
-            ..Value::UNKNOWN
+            ..KnownTerm::UNKNOWN
         };
         // SAFETY: references of the open frame and below it.
         let is_put = unsafe {
@@ -303,7 +303,7 @@ impl Walk {
             return unknown(ValueKind::Unknown, most - self.left);
         }
         let size = most - self.left;
-        Value {
+        KnownTerm {
             kind: match self.has_variables {
                 true => ValueKind::NotGround,
                 false => ValueKind::Ground,
@@ -356,7 +356,7 @@ impl Walk {
         let same = before.position(|other| unsafe {
             truth(ffi::PL_is_variable(other)) && ffi::PL_compare(other, argument) == 0
         });
-        self.cell(Cell::Unbound, same.unwrap_or(number) as u64)
+        self.cell(HashedKind::Unbound, same.unwrap_or(number) as u64)
     }
 
     /// The term that `at` refers to, which refers to another one afterwards.
@@ -387,26 +387,26 @@ impl Walk {
         match unsafe { ffi::PL_term_type(at) } {
             ffi::TYPE_VARIABLE if self.passes_variables => {
                 self.has_variables = true;
-                self.cell(Cell::Unbound, 0)
+                self.cell(HashedKind::Unbound, 0)
             }
             ffi::TYPE_VARIABLE => Err(Arguments::NotGround),
-            ffi::TYPE_NIL => self.cell(Cell::Nil, 0),
+            ffi::TYPE_NIL => self.cell(HashedKind::Nil, 0),
             ffi::TYPE_LIST_PAIR => {
                 self.look_for_newer(at, 3);
-                self.cell(Cell::Pair, 0)?;
+                self.cell(HashedKind::Pair, 0)?;
                 self.go_into(at, 2)
             }
             ffi::TYPE_INTEGER => match small_integer(at) {
-                Some(value) => self.cell(Cell::Integer, value as u64),
-                None => self.external(Cell::Number, at),
+                Some(value) => self.cell(HashedKind::Integer, value as u64),
+                None => self.external(HashedKind::Number, at),
             },
             ffi::TYPE_FLOAT => {
                 let mut value = 0.0_f64;
                 // SAFETY: a reference of the open frame and a place for its value.
                 unsafe { ffi::PL_get_float(at, &raw mut value) };
-                self.cell(Cell::Float, value.to_bits())
+                self.cell(HashedKind::Float, value.to_bits())
             }
-            ffi::TYPE_RATIONAL => self.external(Cell::Number, at),
+            ffi::TYPE_RATIONAL => self.external(HashedKind::Number, at),
             ffi::TYPE_STRING => {
                 let before = self.left;
                 self.string(at)?;
@@ -439,7 +439,11 @@ impl Walk {
             truth(ffi::PL_is_dict(at))
         };
         self.look_for_newer(at, arity + 1);
-        let kind = if is_dict { Cell::Dict } else { Cell::Compound };
+        let kind = if is_dict {
+            HashedKind::Dict
+        } else {
+            HashedKind::Compound
+        };
         self.cell(kind, arity as u64)?;
         self.atom(name)?;
         if arity == 0 {
@@ -488,15 +492,15 @@ impl Walk {
                     let text = slice::from_raw_parts(text.cast::<u8>(), length);
                     (text, std::ffi::CStr::from_ptr(kind.name))
                 }
-                _ => return self.cell(Cell::Blob, atom as u64),
+                _ => return self.cell(HashedKind::Blob, atom as u64),
             }
         };
         if name == c"text" {
-            return self.bytes(Cell::Text, text);
+            return self.bytes(HashedKind::Text, text);
         }
         // Wide text, or a symbol that is no text but looks like one.
-        self.bytes(Cell::Symbol, name.to_bytes())?;
-        self.bytes(Cell::Text, text)
+        self.bytes(HashedKind::Symbol, name.to_bytes())?;
+        self.bytes(HashedKind::Text, text)
     }
 
     fn string(&mut self, at: Term) -> Result<(), Unhashed> {
@@ -507,16 +511,16 @@ impl Walk {
         unsafe {
             if truth(ffi::PL_get_string(at, &raw mut start, &raw mut length)) {
                 let text = slice::from_raw_parts(start.cast::<u8>(), length);
-                return self.bytes(Cell::String, text);
+                return self.bytes(HashedKind::String, text);
             }
         }
         // Of wide characters.
-        self.external(Cell::String, at)
+        self.external(HashedKind::String, at)
     }
 
     /// A constant, as the engine writes it for other processes: that depends on nothing but its
     /// value.
-    fn external(&mut self, kind: Cell, at: Term) -> Result<(), Unhashed> {
+    fn external(&mut self, kind: HashedKind, at: Term) -> Result<(), Unhashed> {
         let mut length = 0;
         // SAFETY: a reference of the open frame. The bytes are ours until they are given back.
         unsafe {
@@ -530,14 +534,14 @@ impl Walk {
         }
     }
 
-    fn bytes(&mut self, kind: Cell, bytes: &[u8]) -> Result<(), Unhashed> {
+    fn bytes(&mut self, kind: HashedKind, bytes: &[u8]) -> Result<(), Unhashed> {
         self.cell(kind, bytes.len() as u64)?;
         self.spend(bytes.len() / size_of::<u64>())?;
         self.hash.write(bytes);
         Ok(())
     }
 
-    fn cell(&mut self, kind: Cell, value: u64) -> Result<(), Unhashed> {
+    fn cell(&mut self, kind: HashedKind, value: u64) -> Result<(), Unhashed> {
         self.spend(1)?;
         self.hash.write_u8(kind as u8);
         self.hash.write_u64(value);

@@ -8,7 +8,7 @@
 //!
 //! A box that was opened at a goal of an instrumented clause ([`crate::goals`]) has no guard, and
 //! lies within one that has. What happens to it without a port of its own is known from the
-//! guards around it: see [`Boxes::is_goal_after`] and [`Boxes::cut_light`].
+//! guards around it: see [`BoxStack::is_goal_after`] and [`BoxStack::cut_light`].
 
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ impl BoxId {
 
 /// Where control is, relative to a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum BoxState {
     /// It has been entered and not left: it is the active box or an ancestor of it.
     Inside,
     /// It exited and can be re-entered.
@@ -64,7 +64,7 @@ enum State {
 
 /// A box on the stack.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OpenBox {
+pub(crate) struct StackedBox {
     id: BoxId,
     /// The frame of its wrapper.
     frame: FrameId,
@@ -72,7 +72,7 @@ pub(crate) struct OpenBox {
     parent: u32,
     /// How many exited boxes could be re-entered then.
     exited: u32,
-    state: State,
+    state: BoxState,
     /// Opened at a goal: it has no guard.
     at_goal: bool,
     /// Opened while recording was paused: its ports are no events.
@@ -83,13 +83,13 @@ pub(crate) struct OpenBox {
     strayed: bool,
 }
 
-impl OpenBox {
+impl StackedBox {
     const ROOT: Self = Self {
         id: BoxId(0),
         frame: FrameId::NONE,
         parent: 0,
         exited: 0,
-        state: State::Inside,
+        state: BoxState::Inside,
         at_goal: false,
         silent: true,
         light: false,
@@ -138,8 +138,8 @@ pub(crate) struct ActiveGoal {
 
 /// The stack of boxes. Index 0 is the root: control outside of every box.
 #[derive(Debug)]
-pub(crate) struct Boxes {
-    stack: Vec<OpenBox>,
+pub(crate) struct BoxStack {
+    stack: Vec<StackedBox>,
     active: u32,
     serial: u64,
     /// Boxes that exited and can be re-entered, in the order of their exits.
@@ -149,10 +149,10 @@ pub(crate) struct Boxes {
     doomed: Vec<Range<usize>>,
 }
 
-impl Boxes {
+impl BoxStack {
     pub(crate) fn new(first_serial: u64) -> Self {
         Self {
-            stack: vec![OpenBox::ROOT],
+            stack: vec![StackedBox::ROOT],
             active: 0,
             serial: first_serial,
             exited: Vec::new(),
@@ -162,7 +162,7 @@ impl Boxes {
 
     /// The box, unless it is gone.
     #[inline(always)]
-    fn find(&self, id: BoxId) -> Option<&OpenBox> {
+    fn find(&self, id: BoxId) -> Option<&StackedBox> {
         let open = self.stack.get(id.index() as usize)?;
         (open.id == id).then_some(open)
     }
@@ -185,7 +185,7 @@ impl Boxes {
 
     /// The active box, if its ports are events.
     #[inline(always)]
-    pub(crate) fn recorded(&mut self) -> Option<&mut OpenBox> {
+    pub(crate) fn recorded(&mut self) -> Option<&mut StackedBox> {
         let open = &mut self.stack[self.active as usize];
         (!open.silent).then_some(open)
     }
@@ -254,12 +254,12 @@ impl Boxes {
         let index = self.stack.len() as u32;
         self.serial += 1;
         let id = BoxId::new(index, self.serial);
-        self.stack.push(OpenBox {
+        self.stack.push(StackedBox {
             id,
             frame,
             parent: self.active,
             exited: self.exited.len() as u32,
-            state: State::Inside,
+            state: BoxState::Inside,
             at_goal,
             silent,
             light: false,
@@ -308,7 +308,7 @@ impl Boxes {
         }
         open.light = light;
         let id = open.id;
-        self.leave(State::Exited);
+        self.leave(BoxState::Exited);
         self.push_exited(id.index());
         Some(id)
     }
@@ -325,7 +325,7 @@ impl Boxes {
                     .is_some_and(|open| open.light) =>
             {
                 self.exited.pop();
-                self.stack[index as usize].state = State::Inside;
+                self.stack[index as usize].state = BoxState::Inside;
                 self.active = index;
                 true
             }
@@ -380,7 +380,7 @@ impl Boxes {
             .stack
             .get_mut(index as usize)
             .filter(|open| open.light)?;
-        open.state = State::Gone;
+        open.state = BoxState::Gone;
         self.exited.pop();
         Some(!open.silent)
     }
@@ -404,7 +404,7 @@ impl Boxes {
         }
         let open = &mut self.stack[self.exited.remove(position) as usize];
         if open.at_goal {
-            open.state = State::Gone;
+            open.state = BoxState::Gone;
         }
         !open.silent
     }
@@ -439,7 +439,7 @@ impl Boxes {
         while self
             .stack
             .last()
-            .is_some_and(|open| open.state == State::Gone)
+            .is_some_and(|open| open.state == BoxState::Gone)
         {
             self.stack.pop();
         }
@@ -485,20 +485,20 @@ impl Boxes {
     /// The active box exits for good.
     #[inline]
     pub(crate) fn exit_det(&mut self) {
-        self.leave(State::Done);
+        self.leave(BoxState::Done);
     }
 
     /// The active box exits and can be re-entered.
     #[inline]
     pub(crate) fn exit_nondet(&mut self) {
         self.push_exited(self.active);
-        self.leave(State::Exited);
+        self.leave(BoxState::Exited);
     }
 
     /// The active box was left by `shift/1`.
     pub(crate) fn suspend(&mut self) {
         self.push_exited(self.active);
-        self.leave(State::Suspended);
+        self.leave(BoxState::Suspended);
     }
 
     /// It is no longer one of the exited boxes; nor is any that exited after it.
@@ -508,7 +508,7 @@ impl Boxes {
     }
 
     #[inline]
-    fn leave(&mut self, state: State) {
+    fn leave(&mut self, state: BoxState) {
         let open = &mut self.stack[self.active as usize];
         open.state = state;
         self.active = open.parent;
@@ -533,10 +533,10 @@ impl Boxes {
     #[inline]
     pub(crate) fn redo(&mut self, id: BoxId) -> Option<usize> {
         let open = self.stack.get_mut(id.index() as usize)?;
-        if open.id != id || open.state != State::Exited {
+        if open.id != id || open.state != BoxState::Exited {
             return None;
         }
-        open.state = State::Inside;
+        open.state = BoxState::Inside;
         let parent = open.parent;
         self.active = id.index();
         self.take_exit(id.index());
@@ -562,8 +562,8 @@ impl Boxes {
     #[inline]
     fn resume(&mut self, mut index: u32) -> usize {
         let mut resumed = 0;
-        while self.stack[index as usize].state == State::Suspended {
-            self.stack[index as usize].state = State::Inside;
+        while self.stack[index as usize].state == BoxState::Suspended {
+            self.stack[index as usize].state = BoxState::Inside;
             self.exited.retain(|&exited| exited != index);
             index = self.stack[index as usize].parent;
             resumed += 1;
@@ -585,9 +585,9 @@ impl Boxes {
             .is_some()
         {}
         match open.state {
-            State::Done | State::Exited | State::Gone => Pruned::Silent,
-            State::Suspended => Pruned::Cut,
-            State::Inside => {
+            BoxState::Done | BoxState::Exited | BoxState::Gone => Pruned::Silent,
+            BoxState::Suspended => Pruned::Cut,
+            BoxState::Inside => {
                 self.active = open.parent;
                 Pruned::Exception
             }

@@ -25,7 +25,7 @@ use crate::waiting::{Waited, Waiting};
 
 /// How a recording is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct RecordingMode {
     pub(crate) technique: Technique,
     byrd: bool,
     no_tail: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Way {
     symbolic: bool,
 }
 
-impl Way {
+impl RecordingMode {
     /// `Technique` is `ports` or `stubs`; `Settings` are those of `open/2`.
     pub(crate) fn of(technique: Term, settings: Term) -> Self {
         let settings = strings(settings);
@@ -60,21 +60,21 @@ impl Way {
     }
 }
 
-struct Known {
-    way: Way,
+struct KnownTimes {
+    way: RecordingMode,
     trials: Trials,
 }
 
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+static KNOWN: Mutex<Option<KnownTimes>> = Mutex::new(None);
 /// The calibration that is going on, and where it is recorded.
-static OPEN: Mutex<Option<(File, Way)>> = Mutex::new(None);
+static OPEN: Mutex<Option<(File, RecordingMode)>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Trials of recording in this way, if there were any.
-pub(crate) fn trials(way: &Way) -> Option<Trials> {
+pub(crate) fn trials(way: &RecordingMode) -> Option<Trials> {
     let known = lock(&KNOWN);
     known
         .as_ref()
@@ -83,18 +83,18 @@ pub(crate) fn trials(way: &Way) -> Option<Trials> {
 }
 
 /// What is being timed unrecorded.
-struct Stretch {
+struct TimedStretch {
     begin: u64,
     begin_ns: u64,
     waiting: Waiting,
 }
 
-static TIMED: Mutex<Option<Stretch>> = Mutex::new(None);
+static TIMED: Mutex<Option<TimedStretch>> = Mutex::new(None);
 
 /// `stretch_begins`: what follows is timed.
 pub(crate) fn stretch_begins() -> Foreign {
     let waiting = Waiting::new();
-    *lock(&TIMED) = Some(Stretch {
+    *lock(&TIMED) = Some(TimedStretch {
         begin_ns: clock::monotonic_ns(),
         begin: clock::ticks(),
         waiting,
@@ -122,7 +122,7 @@ pub(crate) fn stretch_ends(term: Term) -> Foreign {
 /// `calibrated(+Technique, +Settings)`: there were trials of such a recording. `Settings` are
 /// those of `open/2`.
 pub(crate) fn is_calibrated(technique: Term, settings: Term) -> Foreign {
-    Foreign::from(trials(&Way::of(technique, settings)).is_some())
+    Foreign::from(trials(&RecordingMode::of(technique, settings)).is_some())
 }
 
 /// Ticks that a loop takes in this process.
@@ -131,20 +131,20 @@ static PACE: AtomicU32 = AtomicU32::new(0);
 /// `kept_trials(+Technique, +Settings, +Pace)`: another process had trials of such a recording,
 /// and they are of use. `Pace` are the ticks that a loop takes in this one.
 pub(crate) fn kept_trials(technique: Term, settings: Term, pace: Term) -> Foreign {
-    let way = Way::of(technique, settings);
+    let way = RecordingMode::of(technique, settings);
     let pace = integer(pace);
     PACE.store(pace, Ordering::Relaxed);
     let Some(trials) = kept::read(&way.text(), pace) else {
         return FALSE;
     };
-    *lock(&KNOWN) = Some(Known { way, trials });
+    *lock(&KNOWN) = Some(KnownTimes { way, trials });
     TRUE
 }
 
 /// `open_calibration(+Technique, +Settings)`: begins to record into a file of our own. Fails if
 /// that is not possible.
 pub(crate) fn open(technique: Term, settings: Term) -> Foreign {
-    let way = Way::of(technique, settings);
+    let way = RecordingMode::of(technique, settings);
     let path = std::env::temp_dir().join(format!(
         "portmortem-calibration-{}-{:x}.pmt",
         std::process::id(),
@@ -210,7 +210,7 @@ pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
         trials: runs.into_iter().map(|run| run.trial).collect(),
     };
     kept::write(&way.text(), PACE.load(Ordering::Relaxed), &trials);
-    *lock(&KNOWN) = Some(Known { way, trials });
+    *lock(&KNOWN) = Some(KnownTimes { way, trials });
     TRUE
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int};
 use std::ptr;
 
-use portmortem_tracer::clock::{self, Pair};
+use portmortem_tracer::clock::{self, BothClocks};
 
 use crate::ffi::{self, FALSE, Foreign, TRUE};
 use crate::waiting::Waiting;
@@ -35,7 +35,7 @@ pub(crate) struct Collections {
     /// both have added to it.
     pub(crate) seconds: Option<[f64; KINDS]>,
     /// Both clocks when the recording of this engine began: they say how long a tick is.
-    pub(crate) began: Pair,
+    pub(crate) began: BothClocks,
     /// A stretch of so many ticks is asked about: 0 if any is, `u64::MAX` while a question is
     /// being asked.
     pub(crate) due: u64,

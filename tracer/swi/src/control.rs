@@ -10,7 +10,7 @@ use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder};
 
 use crate::asking;
-use crate::calibrate::{self, Way};
+use crate::calibrate::{self, RecordingMode};
 use crate::collections::Stop;
 use crate::ending;
 use crate::engine::Engine;
@@ -34,7 +34,7 @@ pub(crate) fn open(settings: Term, error: Term) -> Foreign {
 }
 
 fn open_settings(settings: &[String]) -> Result<(), String> {
-    let mut request = Request::default();
+    let mut request = OpenRequest::default();
     for setting in settings {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
         request.set(key, value)?;
@@ -79,7 +79,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
 
 /// What `open/2` was asked for.
 #[derive(Default)]
-struct Request {
+struct OpenRequest {
     output: PathBuf,
     engine: String,
     command: Vec<String>,
@@ -93,7 +93,7 @@ struct Request {
     stack_limit: usize,
 }
 
-impl Request {
+impl OpenRequest {
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
             "output" => self.output = PathBuf::from(value),
@@ -151,7 +151,7 @@ impl Request {
 /// `recorded_with(+Technique, +Settings)`: says in the trace how ports are made, `ports` or
 /// `stubs`, and what is known of their cost.
 pub(crate) fn recorded_with(technique: Term, settings: Term) -> Foreign {
-    let way = Way::of(technique, settings);
+    let way = RecordingMode::of(technique, settings);
     let trials = calibrate::trials(&way);
     recording::with(|current| {
         current.recorder.technique(way.technique);

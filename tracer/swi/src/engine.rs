@@ -10,7 +10,7 @@ use portmortem_tracer::Stream;
 use portmortem_tracer::format::{Dialect, StreamKind};
 use rustc_hash::FxHashMap;
 
-use crate::boxes::{BoxId, Boxes, Pruned};
+use crate::boxes::{BoxId, BoxStack, Pruned};
 use crate::collections::Collections;
 use crate::coming::Coming;
 use crate::credit::Credits;
@@ -30,7 +30,7 @@ pub(crate) struct Engine {
     /// Its Prolog thread had been told to end when it was made: see [`leaving::LEFT`].
     left: bool,
     pub(crate) stream: Stream,
-    pub(crate) boxes: Boxes,
+    pub(crate) boxes: BoxStack,
     /// The boxes, as stubs see them. Never freed.
     /// Stubs have been put into all frames that there were, down to the oldest.
     pub(crate) knows_deep_frames: bool,
@@ -98,7 +98,7 @@ impl Engine {
             maker: leaving::life(),
             left,
             stream: recording.recorder.stream(kind, name, Dialect::EveryRedo),
-            boxes: Boxes::new(u64::from(epoch) << 16),
+            boxes: BoxStack::new(u64::from(epoch) << 16),
             knows_deep_frames: false,
             shadow: native::shadow_of(data),
             standings: Standings::default(),

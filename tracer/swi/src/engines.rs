@@ -19,7 +19,7 @@ use crate::native::{self, offsets};
 use crate::{ffi, listening, recording};
 
 /// The place of one engine's state, by the engine's thread number. Never freed.
-struct Slot {
+struct EngineSlot {
     /// Used by this engine only, and freed by it.
     state: AtomicPtr<Engine>,
     /// The address of the engine's data while it has a state; only the engine itself stores it.
@@ -31,7 +31,7 @@ struct Slot {
     left_by_engine: AtomicBool,
 }
 
-impl Slot {
+impl EngineSlot {
     const fn new() -> Self {
         Self {
             state: AtomicPtr::new(ptr::null_mut()),
@@ -57,11 +57,11 @@ impl Slot {
         ptr::eq(LEFT.get(), ptr::from_ref(self).cast())
     }
 
-    /// [`Slot::state`] of the slot that the caller found by its number: what an earlier thread of
-    /// this number has left is ended first.
+    /// [`EngineSlot::state`] of the slot that the caller found by its number: what an earlier
+    /// thread of this number has left is ended first.
     ///
     /// # Safety
-    /// As for [`Slot::state`].
+    /// As for [`EngineSlot::state`].
     #[inline]
     unsafe fn own_state(&self, epoch: u32) -> Option<&'static mut Engine> {
         // SAFETY: null or a state that only this engine uses.
@@ -107,19 +107,20 @@ impl Slot {
 
 const CHUNK: usize = 1024;
 const CHUNKS: usize = 1024;
-type Chunk = [Slot; CHUNK];
+type EngineChunk = [EngineSlot; CHUNK];
 
 /// By thread number; chunks are made when first needed and stay.
-static ENGINES: [AtomicPtr<Chunk>; CHUNKS] = [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS];
+static ENGINES: [AtomicPtr<EngineChunk>; CHUNKS] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS];
 
-static NOBODY: Slot = Slot::new();
+static NOBODY: EngineSlot = EngineSlot::new();
 
 const RECENT: usize = 64;
 
 /// Slots by the address of their engine's data: quicker to find than by number. Any slot may
 /// stand here; it is the right one if its `data` is.
-static RECENTLY: [AtomicPtr<Slot>; RECENT] =
-    [const { AtomicPtr::new(&raw const NOBODY as *mut Slot) }; RECENT];
+static RECENTLY: [AtomicPtr<EngineSlot>; RECENT] =
+    [const { AtomicPtr::new(&raw const NOBODY as *mut EngineSlot) }; RECENT];
 
 /// To be called before a state is looked for by the address of its engine's data.
 #[inline(always)]
@@ -156,13 +157,13 @@ unsafe fn recent(data: *mut c_void, epoch: u32) -> Option<&'static mut Engine> {
 }
 
 #[inline(always)]
-fn recent_place(data: *mut c_void) -> &'static AtomicPtr<Slot> {
+fn recent_place(data: *mut c_void) -> &'static AtomicPtr<EngineSlot> {
     &RECENTLY[(data as usize >> 12) % RECENT]
 }
 
 /// The calling engine's slot.
 #[inline]
-fn own_slot() -> Option<&'static Slot> {
+fn own_slot() -> Option<&'static EngineSlot> {
     // SAFETY: called on a thread that runs Prolog.
     let number = usize::try_from(unsafe { ffi::PL_thread_self() }).ok()?;
     let chunk = ENGINES.get(number / CHUNK)?;
@@ -175,8 +176,8 @@ fn own_slot() -> Option<&'static Slot> {
 }
 
 #[cold]
-fn add_chunk(place: &AtomicPtr<Chunk>) -> *mut Chunk {
-    let fresh = Box::into_raw(Box::new([const { Slot::new() }; CHUNK]));
+fn add_chunk(place: &AtomicPtr<EngineChunk>) -> *mut EngineChunk {
+    let fresh = Box::into_raw(Box::new([const { EngineSlot::new() }; CHUNK]));
     match place.compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => fresh,
         Err(theirs) => {
@@ -298,7 +299,7 @@ fn of_stub_elsewhere(
 
 #[cold]
 fn attach(
-    slot: &'static Slot,
+    slot: &'static EngineSlot,
     epoch: u32,
     describe: impl FnOnce() -> (StreamKind, String),
 ) -> *mut Engine {
@@ -341,7 +342,7 @@ fn attach(
 /// stream is left as it is, readable to the last event.
 extern "C" fn detach(slot: *mut c_void) {
     // SAFETY: the pointer was made from a static slot.
-    let slot = unsafe { &*slot.cast::<Slot>() };
+    let slot = unsafe { &*slot.cast::<EngineSlot>() };
     let state = slot.state.load(Ordering::Acquire);
     // SAFETY: null, or a state that is not freed but here and in `attach`.
     let Some(kind) = (unsafe { state.as_ref() }).map(Engine::kind) else {
@@ -357,7 +358,7 @@ extern "C" fn detach(slot: *mut c_void) {
 }
 
 /// Ends a stream. `ours` says whether the calling engine is the stream's.
-fn end(slot: &Slot, ours: bool) {
+fn end(slot: &EngineSlot, ours: bool) {
     // SAFETY: only its engine uses the state, and calls this, or is gone.
     let Some(state) = (unsafe { slot.take() }) else {
         return;

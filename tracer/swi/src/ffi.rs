@@ -12,10 +12,10 @@ pub(crate) type Term = usize;
 pub(crate) type Atom = usize;
 pub(crate) type Functor = usize;
 pub(crate) type Module = *mut c_void;
-pub(crate) type Predicate = *mut c_void;
+pub(crate) type PredicateHandle = *mut c_void;
 pub(crate) type Foreign = usize;
 pub(crate) type Control = *mut c_void;
-pub(crate) type Record = *mut c_void;
+pub(crate) type RecordedTerm = *mut c_void;
 
 /// Is asked whether an atom may be freed.
 pub(crate) type AgcHook = extern "C" fn(Atom) -> c_int;
@@ -52,7 +52,7 @@ pub(crate) const LATER: c_int = 0x0004;
 #[repr(C)]
 pub(crate) struct SignalAction {
     pub(crate) function: *const c_void,
-    pub(crate) predicate: Predicate,
+    pub(crate) predicate: PredicateHandle,
     pub(crate) flags: c_int,
     pub(crate) reserved: [*const c_void; 2],
 }
@@ -90,7 +90,7 @@ pub(crate) const BLOB_TEXT: usize = 0x02;
 
 /// `pl_context_t`: a frame of the engine's stack and the place in its clause where it waits.
 #[repr(C)]
-pub(crate) struct Context {
+pub(crate) struct FrameContext {
     pub(crate) engine: *mut c_void,
     pub(crate) query: *mut c_void,
     pub(crate) frame: *mut c_void,
@@ -98,7 +98,7 @@ pub(crate) struct Context {
     pub(crate) reserved: [*mut c_void; 10],
 }
 
-impl Context {
+impl FrameContext {
     /// To be filled in by the engine.
     pub(crate) const EMPTY: Self = Self {
         engine: ptr::null_mut(),
@@ -145,7 +145,7 @@ unsafe extern "C" {
     pub(crate) fn PL_foreign_context(handle: Control) -> isize;
     pub(crate) fn PL_foreign_context_address(handle: Control) -> *mut c_void;
     pub(crate) fn _PL_retry_address(address: *mut c_void) -> Foreign;
-    pub(crate) fn PL_foreign_context_predicate(handle: Control) -> Predicate;
+    pub(crate) fn PL_foreign_context_predicate(handle: Control) -> PredicateHandle;
     pub(crate) fn _PL_retry(context: isize) -> Foreign;
     pub(crate) fn PL_get_int64(term: Term, value: *mut i64) -> c_int;
     pub(crate) fn PL_unify_int64(term: Term, value: i64) -> c_int;
@@ -184,9 +184,9 @@ unsafe extern "C" {
     pub(crate) fn PL_is_integer(term: Term) -> c_int;
     pub(crate) fn PL_is_list(term: Term) -> c_int;
     pub(crate) fn PL_compare(one: Term, other: Term) -> c_int;
-    pub(crate) fn PL_record(term: Term) -> Record;
-    pub(crate) fn PL_recorded(record: Record, term: Term) -> c_int;
-    pub(crate) fn PL_erase(record: Record);
+    pub(crate) fn PL_record(term: Term) -> RecordedTerm;
+    pub(crate) fn PL_recorded(record: RecordedTerm, term: Term) -> c_int;
+    pub(crate) fn PL_erase(record: RecordedTerm);
     pub(crate) fn PL_unify(one: Term, other: Term) -> c_int;
     pub(crate) fn PL_register_atom(atom: Atom);
     pub(crate) fn PL_unregister_atom(atom: Atom);
@@ -208,10 +208,10 @@ unsafe extern "C" {
     pub(crate) fn PL_unify_nil(list: Term) -> c_int;
     pub(crate) fn PL_get_list(list: Term, head: Term, tail: Term) -> c_int;
     pub(crate) fn PL_copy_term_ref(term: Term) -> Term;
-    pub(crate) fn PL_get_context(context: *mut Context, thread: c_int) -> c_int;
-    pub(crate) fn PL_step_context(context: *mut Context) -> c_int;
+    pub(crate) fn PL_get_context(context: *mut FrameContext, thread: c_int) -> c_int;
+    pub(crate) fn PL_step_context(context: *mut FrameContext) -> c_int;
     pub(crate) fn PL_describe_context(
-        context: *mut Context,
+        context: *mut FrameContext,
         buffer: *mut c_char,
         length: usize,
     ) -> c_int;
@@ -226,14 +226,14 @@ unsafe extern "C" {
     /// Null if all characters of the text are in ISO Latin 1.
     pub(crate) fn PL_atom_wchars(atom: Atom, length: *mut usize) -> *const u32;
     pub(crate) fn PL_predicate_info(
-        predicate: Predicate,
+        predicate: PredicateHandle,
         name: *mut Atom,
         arity: *mut usize,
         module: *mut Module,
     ) -> c_int;
     pub(crate) fn PL_module_name(module: Module) -> Atom;
     pub(crate) fn PL_new_module(name: Atom) -> Module;
-    pub(crate) fn PL_pred(functor: Functor, module: Module) -> Predicate;
+    pub(crate) fn PL_pred(functor: Functor, module: Module) -> PredicateHandle;
     pub(crate) fn PL_thread_at_exit(
         function: extern "C" fn(*mut c_void),
         closure: *mut c_void,
@@ -252,11 +252,11 @@ unsafe extern "C" {
         name: *const c_char,
         arity: c_int,
         module: *const c_char,
-    ) -> Predicate;
+    ) -> PredicateHandle;
     pub(crate) fn PL_call_predicate(
         module: Module,
         flags: c_int,
-        predicate: Predicate,
+        predicate: PredicateHandle,
         arguments: Term,
     ) -> c_int;
     pub(crate) fn PL_open_foreign_frame() -> usize;

@@ -15,7 +15,7 @@ use crate::ffi;
 const CACHE_SIZE: usize = 1024;
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct FrameEntry {
     pc: usize,
     in_wrapper: bool,
 }
@@ -30,14 +30,14 @@ impl FrameId {
     /// No frame at all.
     pub(crate) const NONE: Self = Self(0);
 
-    fn of(context: &ffi::Context) -> Self {
+    fn of(context: &ffi::FrameContext) -> Self {
         Self((context.frame as isize).wrapping_sub(context.query as isize))
     }
 }
 
 /// Per engine: which places in code lie in a wrapper's clause.
 pub(crate) struct FrameCache {
-    entries: Box<[Entry; CACHE_SIZE]>,
+    entries: Box<[FrameEntry; CACHE_SIZE]>,
     /// All places met: two that share an entry must not be asked for again and again.
     known: FxHashMap<usize, bool>,
     /// [`crate::recording::wrapper_generation`] for which the entries hold.
@@ -49,7 +49,7 @@ pub(crate) struct FrameCache {
 impl FrameCache {
     pub(crate) fn new() -> Self {
         let entries = Box::new(
-            [Entry {
+            [FrameEntry {
                 pc: 0,
                 in_wrapper: false,
             }; CACHE_SIZE],
@@ -68,7 +68,11 @@ impl FrameCache {
     /// `generation` changes with every wrapper made: code memory may have been used again, so
     /// nothing remembered holds.
     #[inline]
-    pub(crate) fn is_last_call(&mut self, context: &mut ffi::Context, generation: u32) -> bool {
+    pub(crate) fn is_last_call(
+        &mut self,
+        context: &mut ffi::FrameContext,
+        generation: u32,
+    ) -> bool {
         // From our own frame to the wrapper's, and on to the frame that the wrapper returns to.
         if !context.step() {
             self.wrapper = FrameId::NONE;
@@ -79,7 +83,7 @@ impl FrameCache {
             return false;
         }
         if self.generation != generation {
-            self.entries.fill(Entry {
+            self.entries.fill(FrameEntry {
                 pc: 0,
                 in_wrapper: false,
             });
@@ -89,7 +93,7 @@ impl FrameCache {
         let pc = context.pc as usize;
         let slot = (pc >> 3) % CACHE_SIZE;
         if self.entries[slot].pc != pc {
-            self.entries[slot] = Entry {
+            self.entries[slot] = FrameEntry {
                 pc,
                 in_wrapper: self.find(pc, context),
             };
@@ -98,7 +102,7 @@ impl FrameCache {
     }
 
     #[cold]
-    fn find(&mut self, pc: usize, context: &mut ffi::Context) -> bool {
+    fn find(&mut self, pc: usize, context: &mut ffi::FrameContext) -> bool {
         *self
             .known
             .entry(pc)
@@ -114,7 +118,7 @@ impl FrameCache {
 
 /// The frame of the clause that called us.
 pub(crate) fn calling_frame() -> FrameId {
-    let mut context = ffi::Context::EMPTY;
+    let mut context = ffi::FrameContext::EMPTY;
     if context.fill() && context.step() {
         FrameId::of(&context)
     } else {
@@ -122,7 +126,7 @@ pub(crate) fn calling_frame() -> FrameId {
     }
 }
 
-fn lies_in_wrapper(context: &mut ffi::Context) -> bool {
+fn lies_in_wrapper(context: &mut ffi::FrameContext) -> bool {
     let mut text = [0 as c_char; 512];
     // SAFETY: the buffer and its length belong together; the engine writes a terminated string.
     let described = unsafe { ffi::PL_describe_context(context, text.as_mut_ptr(), text.len() - 1) };

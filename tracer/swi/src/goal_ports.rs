@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use portmortem_tracer::Ready;
 
 use crate::ffi::{self, Control, FALSE, Foreign, Term};
-use crate::goal_table::{self, Goal};
+use crate::goal_table::{self, InstrumentedGoal};
 use crate::goals;
 use crate::recording;
 use crate::values;
@@ -18,7 +18,7 @@ use crate::values;
 pub(crate) fn make(kind: Term, predicate: Term, id: Term, name: Term) -> Foreign {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let kind = values::text(kind);
-    let function: Port = match kind.as_str() {
+    let function: GoalPort = match kind.as_str() {
         "call" => goals::call_port,
         "last" => goals::last_port,
         "call_wrapper" => goals::call_wrapper_port,
@@ -52,7 +52,7 @@ pub(crate) fn make(kind: Term, predicate: Term, id: Term, name: Term) -> Foreign
         procedure.cast::<usize>().read()
     };
     let id = values::integer(id);
-    let goal = Goal {
+    let goal = InstrumentedGoal {
         epoch,
         id,
         predicate: values::integer(predicate),
@@ -72,4 +72,4 @@ pub(crate) fn make(kind: Term, predicate: Term, id: Term, name: Term) -> Foreign
 /// The epoch of a goal that is instrumented when nothing is recorded any more.
 const NO_RECORDING: u32 = 0;
 
-type Port = extern "C" fn(Term, i32, Control) -> Foreign;
+type GoalPort = extern "C" fn(Term, i32, Control) -> Foreign;

@@ -15,7 +15,7 @@ use portmortem_tracer::Ready;
 
 /// A goal of an instrumented clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Goal {
+pub(crate) struct InstrumentedGoal {
     /// The recording that its clause was instrumented for.
     pub(crate) epoch: u32,
     /// What its events carry: the id of the site, or that of the predicate called.
@@ -26,26 +26,26 @@ pub(crate) struct Goal {
     pub(crate) ready: Option<Ready>,
 }
 
-struct Slot {
+struct GoalSlot {
     /// What the engine passes for the port; 0 where the slot is free.
     port: AtomicUsize,
     /// Stored before the port is, and never again.
-    goal: UnsafeCell<MaybeUninit<Goal>>,
+    goal: UnsafeCell<MaybeUninit<InstrumentedGoal>>,
 }
 
 /// Open addressing; at most a quarter of the slots are taken.
-struct Table {
-    slots: Box<[Slot]>,
+struct GoalTable {
+    slots: Box<[GoalSlot]>,
     /// What is left of a hash behind so many bits is a slot.
     shift: u32,
 }
 
 // SAFETY: a goal is stored by whoever holds `COUNT`, before its port is, which tells others of it.
-unsafe impl Sync for Table {}
+unsafe impl Sync for GoalTable {}
 
-impl Table {
+impl GoalTable {
     fn new(size: usize) -> Self {
-        let free = || Slot {
+        let free = || GoalSlot {
             port: AtomicUsize::new(0),
             goal: UnsafeCell::new(MaybeUninit::uninit()),
         };
@@ -62,7 +62,7 @@ impl Table {
     }
 
     #[inline(always)]
-    fn get(&self, port: usize) -> Option<&Goal> {
+    fn get(&self, port: usize) -> Option<&InstrumentedGoal> {
         let mut at = self.start(port);
         loop {
             // SAFETY: there are 2^(64 - shift) slots.
@@ -81,7 +81,7 @@ impl Table {
 
     /// # Safety
     /// The caller holds [`COUNT`], and the port is not in the table.
-    unsafe fn put(&self, port: usize, goal: Goal) {
+    unsafe fn put(&self, port: usize, goal: InstrumentedGoal) {
         let mut at = self.start(port);
         while self.slots[at].port.load(Ordering::Relaxed) != 0 {
             at = (at + 1) & (self.slots.len() - 1);
@@ -92,7 +92,7 @@ impl Table {
     }
 }
 
-static TABLE: AtomicPtr<Table> = AtomicPtr::new(ptr::null_mut());
+static TABLE: AtomicPtr<GoalTable> = AtomicPtr::new(ptr::null_mut());
 /// How many goals are in it; held by whoever adds one.
 static COUNT: Mutex<usize> = Mutex::new(0);
 
@@ -100,19 +100,19 @@ const FIRST_SIZE: usize = 1024;
 
 /// The goal of a port.
 #[inline(always)]
-pub(crate) fn goal(port: usize) -> Option<&'static Goal> {
+pub(crate) fn goal(port: usize) -> Option<&'static InstrumentedGoal> {
     // SAFETY: null or a table that is never freed.
     unsafe { TABLE.load(Ordering::Acquire).as_ref() }?.get(port)
 }
 
 /// Makes the goal of a port known. Every port has one goal for ever.
-pub(crate) fn add(port: usize, goal: Goal) {
+pub(crate) fn add(port: usize, goal: InstrumentedGoal) {
     let Ok(mut count) = COUNT.lock() else { return };
     // SAFETY: null or a table that is never freed.
     let mut table = unsafe { TABLE.load(Ordering::Acquire).as_ref() };
     let size = table.map_or(0, |table| table.slots.len());
     if *count >= size / 4 {
-        let larger = Table::new((size * 2).max(FIRST_SIZE));
+        let larger = GoalTable::new((size * 2).max(FIRST_SIZE));
         // The old table stays: another thread may be looking at it.
         for slot in table.map_or(&[][..], |table| &table.slots) {
             let port = slot.port.load(Ordering::Relaxed);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_goal_is_found_by_its_port() {
-        let goal_of = |n: u32| Goal {
+        let goal_of = |n: u32| InstrumentedGoal {
             epoch: 1,
             id: n,
             predicate: n / 2,

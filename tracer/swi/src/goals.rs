@@ -28,8 +28,8 @@ use crate::engine::Engine;
 use crate::engines;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::{FrameId, calling_frame};
-use crate::goal_table::{self, Goal};
-use crate::layout::{self, Caller};
+use crate::goal_table::{self, InstrumentedGoal};
+use crate::layout::{self, CallingEngine};
 use crate::panics::guarded;
 
 /// What a port answers if it panics: `call`, `last` and what marks a call go on, all others try
@@ -62,20 +62,20 @@ pub(crate) extern "C" fn exit_nondet_port(_: Term, _: i32, handle: Control) -> F
 }
 
 #[inline(always)]
-pub(crate) fn caller_of(handle: Control) -> Caller {
+pub(crate) fn caller_of(handle: Control) -> CallingEngine {
     // SAFETY: what the engine passed.
-    unsafe { Caller::of(handle) }
+    unsafe { CallingEngine::of(handle) }
 }
 
 /// The state of the engine that calls, if it has one.
 #[inline(always)]
-pub(crate) fn engine_of(caller: Caller) -> Option<&'static mut Engine> {
+pub(crate) fn engine_of(caller: CallingEngine) -> Option<&'static mut Engine> {
     // SAFETY: the engine that calls; the state is used within this call only.
     unsafe { engines::of_context_if_any(caller.data()) }
 }
 
 #[inline(always)]
-fn goal_of(handle: Control) -> Option<&'static Goal> {
+fn goal_of(handle: Control) -> Option<&'static InstrumentedGoal> {
     // SAFETY: what the engine passed.
     goal_table::goal(unsafe { layout::port_of(handle) })
 }
@@ -85,8 +85,8 @@ fn goal_of(handle: Control) -> Option<&'static Goal> {
 #[inline(always)]
 fn before_call(
     handle: Control,
-    caller: Caller,
-) -> Result<(&'static mut Engine, &'static Goal), Foreign> {
+    caller: CallingEngine,
+) -> Result<(&'static mut Engine, &'static InstrumentedGoal), Foreign> {
     if caller.has_exception() {
         return Err(FALSE);
     }
@@ -115,7 +115,7 @@ fn call_wrapper(handle: Control) -> Foreign {
 
 /// `CALL`; `opened` is what to do then, if there is a box.
 #[inline(always)]
-fn call_and(handle: Control, opened: fn(&mut Engine, &Goal)) -> Foreign {
+fn call_and(handle: Control, opened: fn(&mut Engine, &InstrumentedGoal)) -> Foreign {
     let (engine, goal) = match before_call(handle, caller_of(handle)) {
         Ok(found) => found,
         Err(answer) => return answer,
@@ -139,7 +139,11 @@ fn call_and(handle: Control, opened: fn(&mut Engine, &Goal)) -> Foreign {
 }
 
 #[cold]
-fn call_silently(engine: &mut Engine, goal: &Goal, opened: fn(&mut Engine, &Goal)) {
+fn call_silently(
+    engine: &mut Engine,
+    goal: &InstrumentedGoal,
+    opened: fn(&mut Engine, &InstrumentedGoal),
+) {
     engine.boxes.enter_silently();
     if goal.epoch == engine.epoch() {
         opened(engine, goal);
@@ -147,7 +151,7 @@ fn call_silently(engine: &mut Engine, goal: &Goal, opened: fn(&mut Engine, &Goal
 }
 
 #[cold]
-fn call_late(goal: &Goal, opened: fn(&mut Engine, &Goal)) -> Foreign {
+fn call_late(goal: &InstrumentedGoal, opened: fn(&mut Engine, &InstrumentedGoal)) -> Foreign {
     if let Err(answer) = look() {
         return answer;
     }
@@ -204,7 +208,7 @@ fn last_wrapper(handle: Control) -> Foreign {
 
 /// `TAIL`, as [`last`] says. `departed` is what to do then, and whether the call was recorded.
 #[inline(always)]
-fn last_and(handle: Control, departed: fn(&mut Engine, &Goal, bool)) -> Foreign {
+fn last_and(handle: Control, departed: fn(&mut Engine, &InstrumentedGoal, bool)) -> Foreign {
     let caller = caller_of(handle);
     let (engine, goal) = match before_call(handle, caller) {
         Ok(found) => found,
@@ -242,7 +246,10 @@ fn last_and(handle: Control, departed: fn(&mut Engine, &Goal, bool)) -> Foreign 
 }
 
 #[cold]
-fn tail_late(goal: &Goal, departed: fn(&mut Engine, &Goal, bool)) -> Foreign {
+fn tail_late(
+    goal: &InstrumentedGoal,
+    departed: fn(&mut Engine, &InstrumentedGoal, bool),
+) -> Foreign {
     if let Err(answer) = look() {
         return answer;
     }
@@ -284,7 +291,7 @@ fn forward(handle: Control) -> Foreign {
 }
 
 #[inline(always)]
-fn announce_next(handle: Control, what: impl FnOnce(&Goal) -> Announced) -> Foreign {
+fn announce_next(handle: Control, what: impl FnOnce(&InstrumentedGoal) -> Announced) -> Foreign {
     match before_call(handle, caller_of(handle)) {
         Ok((engine, goal)) => {
             if goal.epoch == engine.epoch() {
@@ -299,7 +306,7 @@ fn announce_next(handle: Control, what: impl FnOnce(&Goal) -> Announced) -> Fore
 }
 
 #[inline(always)]
-fn announce(engine: &mut Engine, goal: &Goal, what: Announced) {
+fn announce(engine: &mut Engine, goal: &InstrumentedGoal, what: Announced) {
     engine.coming = Some(Coming {
         predicate: goal.predicate,
         position: engine.stream.position(),
@@ -310,7 +317,7 @@ fn announce(engine: &mut Engine, goal: &Goal, what: Announced) {
 /// Whether the goal before the inner disjunction has left a choicepoint: if not, the one before
 /// that of the inner disjunction is that of the outer one, which belongs to the same frame.
 #[inline(always)]
-fn is_det(caller: Caller) -> bool {
+fn is_det(caller: CallingEngine) -> bool {
     // SAFETY: the two disjunctions around this port have a choicepoint each.
     unsafe {
         let inner = caller.newest_choice();
@@ -329,7 +336,7 @@ fn exit(handle: Control) -> Foreign {
 }
 
 #[inline(always)]
-fn exit_det(caller: Caller) -> Foreign {
+fn exit_det(caller: CallingEngine) -> Foreign {
     let Some(engine) = engine_of(caller) else {
         return TRUE;
     };

@@ -39,9 +39,9 @@ static BASE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
 /// Offsets that have been right so far.
 #[derive(Clone, Copy)]
-struct Candidates<const WORDS: usize>([bool; WORDS]);
+struct OffsetCandidates<const WORDS: usize>([bool; WORDS]);
 
-impl<const WORDS: usize> Candidates<WORDS> {
+impl<const WORDS: usize> OffsetCandidates<WORDS> {
     const ALL: Self = Self([true; WORDS]);
 
     /// Keeps those where `wanted` lies.
@@ -70,35 +70,35 @@ impl<const WORDS: usize> Candidates<WORDS> {
     }
 }
 
-struct Search {
+struct LayoutSearch {
     looks: usize,
-    engine: Candidates<HANDLE_WORDS>,
-    port: Candidates<HANDLE_WORDS>,
-    newest: Candidates<ENGINE_WORDS>,
-    parent: Candidates<CHOICE_WORDS>,
-    frame: Candidates<CHOICE_WORDS>,
-    exception: Candidates<ENGINE_WORDS>,
-    environment: Candidates<ENGINE_WORDS>,
-    base: Candidates<ENGINE_WORDS>,
+    engine: OffsetCandidates<HANDLE_WORDS>,
+    port: OffsetCandidates<HANDLE_WORDS>,
+    newest: OffsetCandidates<ENGINE_WORDS>,
+    parent: OffsetCandidates<CHOICE_WORDS>,
+    frame: OffsetCandidates<CHOICE_WORDS>,
+    exception: OffsetCandidates<ENGINE_WORDS>,
+    environment: OffsetCandidates<ENGINE_WORDS>,
+    base: OffsetCandidates<ENGINE_WORDS>,
 }
 
-static SEARCH: Mutex<Search> = Mutex::new(Search {
+static SEARCH: Mutex<LayoutSearch> = Mutex::new(LayoutSearch {
     looks: 0,
-    engine: Candidates::ALL,
-    port: Candidates::ALL,
-    newest: Candidates::ALL,
-    parent: Candidates::ALL,
-    frame: Candidates::ALL,
-    exception: Candidates::ALL,
-    environment: Candidates::ALL,
-    base: Candidates::ALL,
+    engine: OffsetCandidates::ALL,
+    port: OffsetCandidates::ALL,
+    newest: OffsetCandidates::ALL,
+    parent: OffsetCandidates::ALL,
+    frame: OffsetCandidates::ALL,
+    exception: OffsetCandidates::ALL,
+    environment: OffsetCandidates::ALL,
+    base: OffsetCandidates::ALL,
 });
 
 /// `look(+Frame, +Choice, +Parent, +ChoiceFrame)`: the clause that calls runs in `Frame`, the
-/// newest choicepoint is `Choice`, the one before it `Parent`, and it belongs to `ChoiceFrame`.
-/// Fails if what these are cannot be found.
+/// newest choicepoint is `Choice`, the one before it `Parent`, and it belongs to
+/// `ChoiceFrame`. Fails if what these are cannot be found.
 pub(crate) extern "C" fn look(arguments: Term, _arity: i32, handle: Control) -> Foreign {
-    let mut context = ffi::Context::EMPTY;
+    let mut context = ffi::FrameContext::EMPTY;
     if !context.fill() {
         return FALSE;
     }
@@ -146,7 +146,7 @@ pub(crate) extern "C" fn look(arguments: Term, _arity: i32, handle: Control) -> 
 /// `look_pending`: raises an exception, to find where one is kept that is on its way, and takes
 /// it back.
 pub(crate) fn look_pending() -> Foreign {
-    let mut context = ffi::Context::EMPTY;
+    let mut context = ffi::FrameContext::EMPTY;
     let Ok(mut search) = SEARCH.lock() else {
         return FALSE;
     };
@@ -173,7 +173,7 @@ pub(crate) fn known() -> Foreign {
     Foreign::from(SEARCH.lock().is_ok_and(|search| search.end().is_some()))
 }
 
-impl Search {
+impl LayoutSearch {
     fn end(&self) -> Option<()> {
         const ENOUGH: usize = 4;
         if self.looks < ENOUGH {
@@ -238,9 +238,9 @@ unsafe fn word(start: *const c_void, offset: usize) -> usize {
 
 /// The engine that calls a port.
 #[derive(Clone, Copy)]
-pub(crate) struct Caller(*mut c_void);
+pub(crate) struct CallingEngine(*mut c_void);
 
-impl Caller {
+impl CallingEngine {
     /// # Safety
     /// `handle` is what the engine passed, and the layout is known: no port is called before.
     #[inline(always)]
@@ -279,16 +279,18 @@ impl Caller {
 
     /// The newest choicepoint.
     #[inline(always)]
-    pub(crate) fn newest_choice(self) -> Choice {
+    pub(crate) fn newest_choice(self) -> Choicepoint {
         // SAFETY: the engine's data, and a choicepoint: a query begins with one.
-        unsafe { Choice(word(self.0, NEWEST.load(Ordering::Relaxed)) as *const c_void).or_older() }
+        unsafe {
+            Choicepoint(word(self.0, NEWEST.load(Ordering::Relaxed)) as *const c_void).or_older()
+        }
     }
 }
 
 /// Tells the port that was called from all others.
 ///
 /// # Safety
-/// As for [`Caller::of`].
+/// As for [`CallingEngine::of`].
 #[inline(always)]
 pub(crate) unsafe fn port_of(handle: Control) -> usize {
     // SAFETY: the caller's promise.
@@ -297,9 +299,9 @@ pub(crate) unsafe fn port_of(handle: Control) -> usize {
 
 /// A choicepoint of the calling engine that something can be redone at.
 #[derive(Clone, Copy)]
-pub(crate) struct Choice(*const c_void);
+pub(crate) struct Choicepoint(*const c_void);
 
-impl Choice {
+impl Choicepoint {
     /// The one before it.
     ///
     /// # Safety

@@ -79,14 +79,14 @@ fn take(layout: Layout) -> *mut u8 {
 }
 
 /// The C library's memory, but for the end of the process.
-struct Memory;
+struct LibraryMemory;
 
 #[global_allocator]
-static MEMORY: Memory = Memory;
+static MEMORY: LibraryMemory = LibraryMemory;
 
 // SAFETY: what is taken from the pages is aligned, of the wanted size, and taken once; all else is
 // the system's.
-unsafe impl GlobalAlloc for Memory {
+unsafe impl GlobalAlloc for LibraryMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let own = if is_ending() {
             take(layout)

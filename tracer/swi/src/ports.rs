@@ -27,7 +27,7 @@ use crate::engine::Engine;
 use crate::engines;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
 use crate::frames::{FrameId, calling_frame};
-use crate::layout::Caller;
+use crate::layout::CallingEngine;
 use crate::recording;
 
 /// The guard. First call: `CALL`, and `open` is the box; or, with `open` left unbound and no
@@ -77,17 +77,17 @@ fn guard<const ORIGINAL: bool>(id: Term, open: Term, handle: Control) -> Foreign
 fn enter_recorded(id: Term, open: Term, handle: Control) -> Option<Foreign> {
     // SAFETY: what the engine passed; the state is used within this call only.
     let engine = unsafe {
-        let caller = Caller::if_known(handle).filter(|caller| !caller.has_exception())?;
+        let caller = CallingEngine::if_known(handle).filter(|caller| !caller.has_exception())?;
         engines::of_context_if_any(caller.data())?
     };
     engine.coming?;
-    let call = Call::of(integer(id) as u32, engine.coming, engine.stream.position());
+    let call = WrapperCall::of(integer(id) as u32, engine.coming, engine.stream.position());
     let place = call.recorded?;
     engine.coming = None;
     engine.entered = false;
     Some(match place {
-        Place::Box => in_box(open),
-        Place::Elsewhere => TRUE,
+        WrapperPlace::Box => in_box(open),
+        WrapperPlace::Elsewhere => TRUE,
     })
 }
 
@@ -96,7 +96,7 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     if exception_is_pending() {
         return FALSE;
     }
-    let mut context = ffi::Context::EMPTY;
+    let mut context = ffi::FrameContext::EMPTY;
     if !context.fill() {
         return TRUE;
     }
@@ -107,7 +107,7 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     let coming = engine.coming.take();
     engine.entered = false;
     let predicate = integer(id) as u32;
-    let call = Call::of(predicate, coming, engine.stream.position());
+    let call = WrapperCall::of(predicate, coming, engine.stream.position());
     if call.recorded.is_some() {
         return TRUE;
     }
@@ -134,24 +134,24 @@ fn in_box(open: Term) -> Foreign {
 }
 
 /// How a wrapper is called.
-struct Call {
+struct WrapperCall {
     /// What the event carries.
     id: u32,
     /// The frame of the clause that calls, where that is known.
     from: FrameId,
     /// Where it was recorded already, if it was.
-    recorded: Option<Place>,
+    recorded: Option<WrapperPlace>,
 }
 
 /// Where a call was recorded before its wrapper.
 #[derive(Clone, Copy)]
-enum Place {
+enum WrapperPlace {
     /// At a goal that opened a box for it.
     Box,
     Elsewhere,
 }
 
-impl Call {
+impl WrapperCall {
     /// `position` is that of the stream now.
     #[inline(always)]
     fn of(predicate: u32, coming: Option<Coming>, position: usize) -> Self {
@@ -167,8 +167,8 @@ impl Call {
                 call.id = id;
                 call.from = frame;
             }
-            Some(Announced::Recorded) => call.recorded = Some(Place::Elsewhere),
-            Some(Announced::InBox) => call.recorded = Some(Place::Box),
+            Some(Announced::Recorded) => call.recorded = Some(WrapperPlace::Elsewhere),
+            Some(Announced::InBox) => call.recorded = Some(WrapperPlace::Box),
         }
         call
     }
@@ -177,7 +177,7 @@ impl Call {
 /// While recording is paused: a box without events, if clauses may follow that have ports at
 /// their goals. An exception that leaves their boxes must meet a guard.
 #[cold]
-fn enter_silently(engine: &mut Engine, context: &mut ffi::Context, open: Term) -> Foreign {
+fn enter_silently(engine: &mut Engine, context: &mut ffi::FrameContext, open: Term) -> Foreign {
     if !recording::has_goals() {
         return TRUE;
     }
@@ -192,7 +192,7 @@ fn enter_silently(engine: &mut Engine, context: &mut ffi::Context, open: Term) -
 /// [`enter_first`] after a longer time. Whatever it has looked at may have changed when it is
 /// known what was collected.
 #[cold]
-fn enter_late(predicate: u32, call: &Call, open: Term) -> Foreign {
+fn enter_late(predicate: u32, call: &WrapperCall, open: Term) -> Foreign {
     // SAFETY: the reference is not used beyond the next statement.
     let engine = unsafe { engines::existing() }.filter(|engine| engine.stream.has_stopped());
     if let Some(epoch) = engine.map(|engine| engine.epoch()) {
@@ -202,7 +202,7 @@ fn enter_late(predicate: u32, call: &Call, open: Term) -> Foreign {
     if let Err(stop) = asking::look_if_long() {
         return stop.answer();
     }
-    let mut context = ffi::Context::EMPTY;
+    let mut context = ffi::FrameContext::EMPTY;
     if !context.fill() {
         return TRUE;
     }
@@ -225,7 +225,7 @@ fn enter_late(predicate: u32, call: &Call, open: Term) -> Foreign {
 /// Whether the wrapper took the place of the clause that called it; `from` is that clause's
 /// frame, if it is known.
 #[inline(always)]
-fn is_last_call(engine: &mut Engine, context: &mut ffi::Context, from: FrameId) -> bool {
+fn is_last_call(engine: &mut Engine, context: &mut ffi::FrameContext, from: FrameId) -> bool {
     let frames = &mut engine.frames;
     let below_wrapper = frames.is_last_call(context, recording::wrapper_generation());
     (below_wrapper || from != FrameId::NONE && from == frames.wrapper())

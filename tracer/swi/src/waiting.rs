@@ -28,7 +28,7 @@ const ATTEMPTS: u32 = 4;
 
 /// How long one engine has waited, from one reading of the clocks to the next.
 pub(crate) struct Waiting {
-    last: Reading,
+    last: ClockReading,
     /// For how long the thread could have run without a processor, in ns, when that was read
     /// last. `None` if the system does not say.
     ready_ns: Option<u64>,
@@ -53,7 +53,7 @@ impl Waited {
 
 /// Both clocks at one moment.
 #[derive(Clone, Copy)]
-struct Reading {
+struct ClockReading {
     /// Which thread's: engines move between threads.
     thread: usize,
     elapsed_ns: u64,
@@ -62,7 +62,7 @@ struct Reading {
 
 impl Waiting {
     pub(crate) fn new() -> Self {
-        let (last, ready_ns) = Reading::with_ready();
+        let (last, ready_ns) = ClockReading::with_ready();
         Self {
             last,
             ready_ns,
@@ -73,14 +73,14 @@ impl Waiting {
     /// How long the thread has waited since it was asked last; `None` if that is too little to be
     /// recorded, or was another thread.
     pub(crate) fn since_last(&mut self) -> Option<Waited> {
-        let now = Reading::now();
+        let now = ClockReading::now();
         let waited = now.waited_since(&self.last);
         if let Some(waited) = waited.filter(|&waited| waited < SHORTEST_NS) {
             self.last = now;
             self.unrecorded_ns += waited;
             return None;
         }
-        let (now, ready_ns) = Reading::with_ready();
+        let (now, ready_ns) = ClockReading::with_ready();
         let last = std::mem::replace(&mut self.last, now);
         let before = std::mem::replace(&mut self.ready_ns, ready_ns);
         let unrecorded = std::mem::take(&mut self.unrecorded_ns);
@@ -126,7 +126,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-impl Reading {
+impl ClockReading {
     /// For how long the thread had no processor since an earlier reading, in ns. `None` if that
     /// was another thread's.
     fn waited_since(&self, earlier: &Self) -> Option<u64> {

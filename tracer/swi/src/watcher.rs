@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use portmortem_tracer::program_end::{ProgramEnd, Written};
 
 /// The socket whose other end is the watcher's.
-struct Line {
+struct LineToWatcher {
     descriptor: RawFd,
     /// Device and inode: the program may close descriptors that it does not know, and others get
     /// their numbers.
@@ -25,7 +25,7 @@ struct Line {
     process: u32,
 }
 
-static LINE: OnceLock<Line> = OnceLock::new();
+static LINE: OnceLock<LineToWatcher> = OnceLock::new();
 
 /// Signals that ask a process to end.
 const ENDING: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
@@ -36,7 +36,7 @@ pub(crate) fn begin(descriptor: RawFd) {
     unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
     if let Some(identity) = identity(descriptor) {
         let process = std::process::id();
-        let _ = LINE.set(Line {
+        let _ = LINE.set(LineToWatcher {
             descriptor,
             identity,
             process,
@@ -46,7 +46,7 @@ pub(crate) fn begin(descriptor: RawFd) {
 
 /// Says that this process ends in order, and waits until what is left to do is done.
 pub(crate) fn end(status: u8, trace: Written, inferences: Option<u64>) {
-    let here = |line: &&Line| {
+    let here = |line: &&LineToWatcher| {
         line.process == std::process::id() && identity(line.descriptor) == Some(line.identity)
     };
     if let Some(line) = LINE.get().filter(here) {
@@ -61,7 +61,7 @@ pub(crate) fn end(status: u8, trace: Written, inferences: Option<u64>) {
     }
 }
 
-impl Line {
+impl LineToWatcher {
     fn send(&self, message: &[u8]) {
         // SAFETY: the message is valid for its length. A watcher that is gone is no reason for a
         // signal.

@@ -16,28 +16,28 @@ use portmortem_frames::{Arrow, Parquet};
 /// Those commands of `portmortem` that may need polars.
 #[derive(Debug, Parser)]
 #[command(name = "portmortem", version)]
-struct Cli {
+struct PolarsCli {
     #[command(subcommand)]
-    command: Command,
+    command: PolarsCommand,
     #[arg(long, global = true, value_name = "N")]
     threads: Option<u16>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum PolarsCommand {
     Export(ExportArgs),
     Query(QueryArgs),
 }
 
 fn main() -> ExitCode {
-    portmortem::exit_code(run(&Cli::parse()))
+    portmortem::exit_code(run(&PolarsCli::parse()))
 }
 
-fn run(cli: &Cli) -> Result<ExitCode> {
+fn run(cli: &PolarsCli) -> Result<ExitCode> {
     use_threads(cli.threads)?;
     match &cli.command {
-        Command::Export(args) => export::write(args, exporter(args.format)),
-        Command::Query(args) => query::run(args),
+        PolarsCommand::Export(args) => export::write(args, exporter(args.format)),
+        PolarsCommand::Query(args) => query::run(args),
     }
 }
 

@@ -10,10 +10,10 @@ use portmortem::cli::{QueryArgs, QueryFormat};
 use portmortem::commands::analysis::{INCOMPLETE, warn_of_losses, with_progress};
 use portmortem::commands::inputs::{self, Input};
 use portmortem::report::page_width;
-use portmortem::text_table::{Column, render};
+use portmortem::text_table::{TextColumn, render};
 use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::export::json::Escaped;
-use portmortem_analyzer::export::prolog::{Facts, Term};
+use portmortem_analyzer::export::prolog::{PrologFacts, WrittenTerm};
 use portmortem_analyzer::tables::Table;
 use portmortem_analyzer::text::{count, counted, shell_word, shorten, width};
 use portmortem_analyzer::trace::names::printable;
@@ -145,12 +145,12 @@ fn similar_first(mut names: Vec<&str>, wanted: &str) -> String {
 /// As a table; where that would be too wide, a line for each value.
 fn text(answer: &Answer, terminal: usize) -> String {
     let shown = |at: usize| answer.rows.iter().map(move |row| shown(&row[at]));
-    let columns: Vec<Column> = (0..answer.names.len())
+    let columns: Vec<TextColumn> = (0..answer.names.len())
         .map(|at| {
             let heading = printable(&answer.names[at]);
             match answer.numeric[at] {
-                true => Column::right(heading, shown(at).collect()),
-                false => Column::left(heading, shown(at).collect()),
+                true => TextColumn::right(heading, shown(at).collect()),
+                false => TextColumn::left(heading, shown(at).collect()),
             }
         })
         .collect();
@@ -221,9 +221,9 @@ fn csv(answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
 }
 
 /// A row as an object, with the columns in their order.
-struct Object<'a>(&'a [String], &'a [Value]);
+struct RowObject<'a>(&'a [String], &'a [Value]);
 
-impl Serialize for Object<'_> {
+impl Serialize for RowObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, value) in self.0.iter().zip(self.1) {
@@ -243,7 +243,7 @@ impl Serialize for Object<'_> {
 fn json(answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
     for (at, row) in answer.rows.iter().enumerate() {
         out.write_all(if at == 0 { b"[\n" } else { b",\n" })?;
-        serde_json::to_writer(Escaped(&mut *out), &Object(&answer.names, row))?;
+        serde_json::to_writer(Escaped(&mut *out), &RowObject(&answer.names, row))?;
     }
     out.write_all(if answer.rows.is_empty() {
         b"[]\n"
@@ -257,13 +257,13 @@ fn json(answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
 fn facts(answer: &Answer) -> String {
     const NAME: &str = "answer";
     let term = |value| match value {
-        &Value::Missing => Term::Missing,
-        Value::Text(text) => Term::Text(text),
-        &Value::Integer(number) => Term::Integer(number),
-        &Value::Float(number) => Term::Float(number),
-        &Value::Bool(truth) => Term::Bool(truth),
+        &Value::Missing => WrittenTerm::Missing,
+        Value::Text(text) => WrittenTerm::Text(text),
+        &Value::Integer(number) => WrittenTerm::Integer(number),
+        &Value::Float(number) => WrittenTerm::Float(number),
+        &Value::Bool(truth) => WrittenTerm::Bool(truth),
     };
-    let mut facts = Facts::new();
+    let mut facts = PrologFacts::new();
     facts.declare(NAME, answer.names.iter().map(String::as_str));
     for row in &answer.rows {
         facts.fact(NAME, &row.iter().map(term).collect::<Vec<_>>());

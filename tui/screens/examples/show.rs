@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use portmortem_analyzer::trace::Trace;
-use portmortem_screens::{Options, run};
+use portmortem_screens::{ScreenOptions, run};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = PathBuf::from(std::env::args().nth(1).ok_or("which trace?")?);
-    let options = Options {
+    let options = ScreenOptions {
         mouse: true,
-        ..Options::default()
+        ..ScreenOptions::default()
     };
     run(Trace::open(&path)?, &path, options)?;
     Ok(())

@@ -24,7 +24,7 @@ use crate::screens::{SCREENS, ScreenEntry, ScreenId};
 use crate::theme::{Theme, ThemeName};
 use crate::worker::{Received, Worker};
 use comparing::Comparing;
-use history::{History, Place};
+use history::{History, HistoryPlace};
 use moments::SlowestOf;
 use portmortem_analyzer::{Analysis, Filters, SoFar};
 use reload::Follow;
@@ -58,11 +58,11 @@ pub struct App {
     so_far: Arc<SoFar>,
     /// What is looked at.
     filters: Filters,
-    screens: Vec<Slot>,
+    screens: Vec<ScreenSlot>,
     shown: usize,
     history: History,
     /// Where a filter was asked for.
-    asked: Option<Place>,
+    asked: Option<HistoryPlace>,
     /// Where to go back to when its figures are there.
     returns: Option<(usize, Spot)>,
     /// What is looked for on all screens that have no filter of their own.
@@ -101,7 +101,7 @@ pub struct App {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct ScreenSlot {
     screen: Box<dyn Screen>,
     /// It has not seen the analysis yet.
     stale: bool,
@@ -115,7 +115,7 @@ impl App {
     /// Begins to analyse a trace.
     #[must_use]
     pub fn new(trace: Trace, path: &Path, theme: ThemeName, filters: Filters) -> Self {
-        let make = |entry: &ScreenEntry| Slot {
+        let make = |entry: &ScreenEntry| ScreenSlot {
             screen: entry.make(),
             stale: true,
             seen: false,
@@ -319,7 +319,7 @@ impl App {
             };
             let means = |binding: &&Binding| {
                 let meaning = keys::meaning(binding.keys[0], &[own, lists]);
-                meaning == keys::Meaning::Action(binding.action)
+                meaning == keys::KeyMeaning::Action(binding.action)
             };
             let table = own.iter().chain(lists).filter(means).copied().collect();
             let entry = SCREENS[at];
@@ -459,7 +459,7 @@ impl App {
     }
 
     /// Does what a screen asked for; `before`: where the user was when it was asked.
-    fn effect(&mut self, effect: Effect, before: Place) {
+    fn effect(&mut self, effect: Effect, before: HistoryPlace) {
         match effect {
             Effect::Done | Effect::Unused => {}
             Effect::Step => self.step_from(before),

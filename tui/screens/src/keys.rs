@@ -275,7 +275,7 @@ pub fn is_of_two(name: &str) -> bool {
 
 /// What keys pressed one after the other mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meaning {
+pub enum KeyMeaning {
     /// This.
     Action(Action),
     /// Perhaps something with the next key.
@@ -286,20 +286,20 @@ pub enum Meaning {
 
 /// Looks `pressed` up in tables, the first one that has it first.
 #[must_use]
-pub fn meaning(pressed: &str, tables: &[&[Binding]]) -> Meaning {
+pub fn meaning(pressed: &str, tables: &[&[Binding]]) -> KeyMeaning {
     let bindings = || tables.iter().flat_map(|table| table.iter());
     let has = |binding: &&Binding| binding.keys.contains(&pressed);
     if let Some(found) = bindings().find(has) {
-        return Meaning::Action(found.action);
+        return KeyMeaning::Action(found.action);
     }
     let begins = |binding: &Binding| {
         let mut keys = binding.keys.iter();
         keys.any(|name| is_of_two(name) && name.starts_with(pressed))
     };
     if pressed.len() == 1 && bindings().any(begins) {
-        Meaning::Begun
+        KeyMeaning::Begun
     } else {
-        Meaning::Nothing
+        KeyMeaning::Nothing
     }
 }
 
@@ -320,10 +320,10 @@ mod tests {
     #[test]
     fn two_keys_can_be_one_binding() {
         let tables = [LISTS, EVERYWHERE];
-        assert_eq!(meaning("g", &tables), Meaning::Begun);
-        assert_eq!(meaning("gg", &tables), Meaning::Action(Action::Top));
-        assert_eq!(meaning("gx", &tables), Meaning::Nothing);
-        assert_eq!(meaning("f", &tables), Meaning::Nothing);
-        assert_eq!(meaning("q", &tables), Meaning::Action(Action::Quit));
+        assert_eq!(meaning("g", &tables), KeyMeaning::Begun);
+        assert_eq!(meaning("gg", &tables), KeyMeaning::Action(Action::Top));
+        assert_eq!(meaning("gx", &tables), KeyMeaning::Nothing);
+        assert_eq!(meaning("f", &tables), KeyMeaning::Nothing);
+        assert_eq!(meaning("q", &tables), KeyMeaning::Action(Action::Quit));
     }
 }

@@ -21,9 +21,9 @@
 //!    [`screen::Screen`] and the traits that it asks for, empty where it has nothing of its own:
 //!    `follow` takes the figures (called before the first `draw` and whenever what is looked at
 //!    changed), `act` does what a key asks for and returns a [`screen::Effect`], `draw` draws into
-//!    a rectangle of at least 80×21 cells. If it has a list, make that a [`table::Table`] over a
-//!    [`table::Source`] and return it from `table` and `table_mut` of [`screen::Tabular`]: filter,
-//!    sort, columns, marks, mouse, copy and export then work by themselves.
+//!    a rectangle of at least 80×21 cells. If it has a list, make that a [`table::TableView`] over
+//!    a [`table::Source`] and return it from `table` and `table_mut` of [`screen::Tabular`]:
+//!    filter, sort, columns, marks, mouse, copy and export then work by themselves.
 //! 2. Give it keys: a `&[Binding]` returned from `bindings`; if they do something new, a variant of
 //!    [`keys::Action`]. Help and the line of keys follow.
 //! 3. Add a variant of [`screens::ScreenId`] and an entry in [`screens::SCREENS`], in the order of
@@ -68,7 +68,7 @@ pub use theme::ThemeName;
 
 /// What the command line says.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct ScreenOptions {
     /// Colours.
     pub theme: ThemeName,
     /// Draw letters of ASCII only.
@@ -103,7 +103,7 @@ pub enum RunError {
 ///
 /// # Errors
 /// [`RunError`].
-pub fn run(trace: Trace, path: &Path, options: Options) -> Result<Option<i32>, RunError> {
+pub fn run(trace: Trace, path: &Path, options: ScreenOptions) -> Result<Option<i32>, RunError> {
     let mut app = App::new(trace, path, options.theme, options.filters)
         .compared_with(options.before)
         .beside(options.beside)

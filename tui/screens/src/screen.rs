@@ -20,7 +20,7 @@ use ratatui::layout::Rect;
 
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding};
-use crate::table::Table;
+use crate::table::TableView;
 use crate::theme::Theme;
 pub use effect::{Effect, EventTarget, Place};
 pub use spot::Spot;
@@ -73,12 +73,12 @@ pub trait Screen: Debug + Pointing + Navigable + Exportable + Clickable {
 /// The list of a screen, if it has one.
 pub trait Tabular {
     /// The list that the cursor is in.
-    fn table(&self) -> Option<&Table> {
+    fn table(&self) -> Option<&TableView> {
         None
     }
 
     /// The same, to change it.
-    fn table_mut(&mut self) -> Option<&mut Table> {
+    fn table_mut(&mut self) -> Option<&mut TableView> {
         None
     }
 }
@@ -88,7 +88,7 @@ pub trait Searchable: Tabular {
     /// What the view is filtered or searched by, empty if by nothing; `None` if that makes no sense
     /// here.
     fn filter(&self) -> Option<&str> {
-        self.table().map(Table::filter)
+        self.table().map(TableView::filter)
     }
 
     /// Filters or searches by something else.
@@ -174,7 +174,7 @@ pub trait Navigable: Searchable {
     fn spot_of_list(&self) -> Spot {
         Spot {
             filter: self.filter().unwrap_or_default().to_owned(),
-            list: self.table().map(Table::spot),
+            list: self.table().map(TableView::spot),
             ..Spot::default()
         }
     }
@@ -240,7 +240,7 @@ pub trait Exportable: Tabular {
 
     /// How many rows [`Exportable::export`] has at most.
     fn rows(&self) -> usize {
-        self.table().map_or(0, Table::rows)
+        self.table().map_or(0, TableView::rows)
     }
 
     /// The row that the cursor is on, to be copied.

@@ -158,7 +158,7 @@ fn panic_if_asked(key: &event::KeyEvent) {
     assert!(!asked, "PORTMORTEM_TEST_PANIC was set, and F12 pressed");
 }
 
-type Screen = Terminal<CrosstermBackend<io::Stdout>>;
+type TerminalScreen = Terminal<CrosstermBackend<io::Stdout>>;
 
 fn show(app: &mut App, mouse: bool, signals: &Signals) -> Result<Option<i32>, RunError> {
     let mut terminal = empty()?;
@@ -207,7 +207,7 @@ fn show(app: &mut App, mouse: bool, signals: &Signals) -> Result<Option<i32>, Ru
 }
 
 /// The cleared screen, of which nothing is known to be drawn.
-fn empty() -> io::Result<Screen> {
+fn empty() -> io::Result<TerminalScreen> {
     execute!(io::stdout(), Clear(ClearType::All))?;
     Terminal::new(CrosstermBackend::new(io::stdout()))
 }
@@ -217,7 +217,7 @@ fn serve(
     request: Request,
     mouse: bool,
     signals: &Signals,
-    terminal: &mut Screen,
+    terminal: &mut TerminalScreen,
 ) -> io::Result<()> {
     match request {
         Request::Quit => {}

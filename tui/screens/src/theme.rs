@@ -91,7 +91,7 @@ impl Theme {
         }
     }
 
-    fn coloured(colours: &Palette) -> Self {
+    fn coloured(colours: &ThemeColours) -> Self {
         let plain = Self::plain();
         let fg = |color| Style::new().fg(color);
         let flame = |color| Style::new().fg(colours.on_flame).bg(color);
@@ -116,7 +116,7 @@ impl Theme {
     }
 }
 
-struct Palette {
+struct ThemeColours {
     accent: Color,
     on_accent: Color,
     faint: Color,
@@ -129,7 +129,7 @@ struct Palette {
     on_flame: Color,
 }
 
-const DARK: Palette = Palette {
+const DARK: ThemeColours = ThemeColours {
     accent: Color::LightCyan,
     on_accent: Color::Black,
     faint: Color::DarkGray,
@@ -153,7 +153,7 @@ const DARK: Palette = Palette {
     on_flame: Color::Black,
 };
 
-const LIGHT: Palette = Palette {
+const LIGHT: ThemeColours = ThemeColours {
     accent: Color::Blue,
     on_accent: Color::White,
     // Zeros must be legible on white, too.

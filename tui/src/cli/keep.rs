@@ -22,7 +22,7 @@ const MOST_OF_FREE: u64 = 10;
 
 /// Which part of a recording to keep when it reaches its limit, or becomes large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum KeepOption {
     /// All; beyond so many bytes, if it is said, the end and the figures of all that was before.
     Auto(Option<u64>),
     /// All, however large.
@@ -50,26 +50,26 @@ pub(super) fn large_at(path: &Path) -> u64 {
 pub(crate) struct KeepParser;
 
 impl TypedValueParser for KeepParser {
-    type Value = Keep;
+    type Value = KeepOption;
 
     fn parse_ref(
         &self,
         command: &Command,
         argument: Option<&Arg>,
         value: &OsStr,
-    ) -> Result<Keep, Error> {
+    ) -> Result<KeepOption, Error> {
         match value.to_str() {
-            Some("auto") => return Ok(Keep::Auto(None)),
-            Some("all") => return Ok(Keep::All),
-            Some("first") => return Ok(Keep::First),
-            Some("last") => return Ok(Keep::Last),
-            Some("figures") => return Ok(Keep::Figures(None)),
+            Some("auto") => return Ok(KeepOption::Auto(None)),
+            Some("all") => return Ok(KeepOption::All),
+            Some("first") => return Ok(KeepOption::First),
+            Some("last") => return Ok(KeepOption::Last),
+            Some("figures") => return Ok(KeepOption::Figures(None)),
             _ => {}
         }
         let given = value.to_str().and_then(|text| text.split_once('='));
-        let keep: Option<fn(Option<u64>) -> Keep> = match given {
-            Some(("auto", _)) => Some(Keep::Auto),
-            Some(("figures", _)) => Some(Keep::Figures),
+        let keep: Option<fn(Option<u64>) -> KeepOption> = match given {
+            Some(("auto", _)) => Some(KeepOption::Auto),
+            Some(("figures", _)) => Some(KeepOption::Figures),
             _ => None,
         };
         let size = keep
@@ -89,7 +89,7 @@ impl TypedValueParser for KeepParser {
                 let known = self.possible_values().into_iter().flatten();
                 let known = PossibleValuesParser::new(known);
                 known.parse_ref(command, argument, value)?;
-                Ok(Keep::Auto(None))
+                Ok(KeepOption::Auto(None))
             }
         }
     }

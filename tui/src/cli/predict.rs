@@ -50,7 +50,7 @@ pub(crate) struct PredictArgs {
     pub(crate) platform: Option<PathBuf>,
     /// Sizes of the inputs, in the order of the traces (default: from their marks)
     #[arg(long, value_name = "n=SIZE,…", value_parser = parse_sizes)]
-    pub(crate) size: Option<Sizes>,
+    pub(crate) size: Option<InputSizes>,
     /// Take as the size of each trace the greatest that an argument of a predicate had, its value
     /// or its length, for example nrev/2#1; of traces made with `record --arguments`
     #[arg(long, value_name = "PREDICATE#N", value_parser = parse_size_of, conflicts_with = "size")]
@@ -88,17 +88,17 @@ fn parse_size_of(text: &str) -> Result<SizeOf, String> {
 
 /// Sizes of inputs, one for each trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sizes(pub(crate) Vec<u64>);
+pub(crate) struct InputSizes(pub(crate) Vec<u64>);
 
 /// Reads `n=10,20,30`; the name may be left out.
-fn parse_sizes(text: &str) -> Result<Sizes, String> {
+fn parse_sizes(text: &str) -> Result<InputSizes, String> {
     let digits = text.split_once('=').map_or(text, |(_, digits)| digits);
     let sizes: Option<Vec<u64>> = digits
         .split(',')
         .map(|size| size.trim().parse().ok())
         .collect();
     sizes
-        .map(Sizes)
+        .map(InputSizes)
         .ok_or_else(|| "not sizes; write for example n=10,20,30".to_owned())
 }
 
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn sizes_are_read() {
-        assert_eq!(parse_sizes("n=10, 20,30"), Ok(Sizes(vec![10, 20, 30])));
-        assert_eq!(parse_sizes("7"), Ok(Sizes(vec![7])));
+        assert_eq!(parse_sizes("n=10, 20,30"), Ok(InputSizes(vec![10, 20, 30])));
+        assert_eq!(parse_sizes("7"), Ok(InputSizes(vec![7])));
         for text in ["", "n=", "n=x", "10;20", "n=10,"] {
             assert!(parse_sizes(text).is_err(), "{text}");
         }

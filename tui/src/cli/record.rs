@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::ProgramArgs;
-use super::keep::{FIGURES_SIZE, Keep, KeepParser, large_at};
+use super::keep::{FIGURES_SIZE, KeepOption, KeepParser, large_at};
 use crate::size::parse_size;
 
 /// `portmortem record`
@@ -122,7 +122,7 @@ pub(crate) struct RecordArgs {
         requires_ifs = [("first", "max_size"), ("last", "max_size")],
         conflicts_with = "baseline"
     )]
-    pub(crate) keep: Keep,
+    pub(crate) keep: KeepOption,
     /// Keep events around those that this holds for, too, if only figures are kept of others: as
     /// `events --where` reads it
     #[arg(long, value_name = "CONDITION", conflicts_with = "baseline")]
@@ -135,14 +135,16 @@ pub(crate) struct RecordArgs {
 impl RecordArgs {
     /// Whether the figures of all events are kept, and the newest events only.
     pub(crate) fn keeps_figures(&self) -> bool {
-        matches!(self.keep, Keep::Figures(_))
+        matches!(self.keep, KeepOption::Figures(_))
     }
 
     /// The limit of the trace in bytes, if it has one.
     pub(crate) fn limit(&self) -> Option<u64> {
         match self.keep {
-            Keep::Figures(size) => Some(size.or(self.max_size).unwrap_or(FIGURES_SIZE)),
-            Keep::Auto(_) | Keep::All | Keep::First | Keep::Last => self.max_size,
+            KeepOption::Figures(size) => Some(size.or(self.max_size).unwrap_or(FIGURES_SIZE)),
+            KeepOption::Auto(_) | KeepOption::All | KeepOption::First | KeepOption::Last => {
+                self.max_size
+            }
         }
     }
 
@@ -150,9 +152,9 @@ impl RecordArgs {
     /// and one of which more is to be kept than there are folded figures of all of it.
     pub(crate) fn decided(&self, trace: &Path) -> Self {
         let keep = match self.keep {
-            Keep::Auto(_) if self.max_size.is_some() => Keep::First,
-            Keep::Auto(_) if self.baseline || self.needs_events() => Keep::All,
-            Keep::Auto(None) => Keep::Auto(Some(large_at(trace))),
+            KeepOption::Auto(_) if self.max_size.is_some() => KeepOption::First,
+            KeepOption::Auto(_) if self.baseline || self.needs_events() => KeepOption::All,
+            KeepOption::Auto(None) => KeepOption::Auto(Some(large_at(trace))),
             keep => keep,
         };
         Self {

@@ -34,14 +34,14 @@ const INCOMPLETE: u8 = 3;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What the command waits for.
-enum Event {
+enum AttachEvent {
     Said(io::Result<Message>),
     Interrupted,
 }
 
 /// How the recording ended.
 #[derive(Debug, PartialEq, Eq)]
-enum End {
+enum AttachEnd {
     /// As it was asked for.
     Asked,
     /// The program ended it.
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode> {
 }
 
 /// Signals and messages, in the order in which they come.
-fn listen(line: &UnixStream) -> Result<Receiver<Event>> {
+fn listen(line: &UnixStream) -> Result<Receiver<AttachEvent>> {
     let (sender, events) = mpsc::channel();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let of_signals = sender.clone();
@@ -90,7 +90,7 @@ fn listen(line: &UnixStream) -> Result<Receiver<Event>> {
     let builder = thread::Builder::new();
     let forward = move || {
         for _ in signals.forever() {
-            if of_signals.send(Event::Interrupted).is_err() {
+            if of_signals.send(AttachEvent::Interrupted).is_err() {
                 return;
             }
         }
@@ -100,7 +100,7 @@ fn listen(line: &UnixStream) -> Result<Receiver<Event>> {
         loop {
             let said = Message::receive(&from);
             let is_last = said.is_err();
-            if sender.send(Event::Said(said)).is_err() || is_last {
+            if sender.send(AttachEvent::Said(said)).is_err() || is_last {
                 return;
             }
         }
@@ -109,7 +109,7 @@ fn listen(line: &UnixStream) -> Result<Receiver<Event>> {
     Ok(events)
 }
 
-fn wait_for_beginning(process: u32, events: &Receiver<Event>) -> Result<()> {
+fn wait_for_beginning(process: u32, events: &Receiver<AttachEvent>) -> Result<()> {
     let mut event = events.recv_timeout(PATIENCE);
     if matches!(event, Err(RecvTimeoutError::Timeout)) {
         say(&format!(
@@ -118,12 +118,12 @@ fn wait_for_beginning(process: u32, events: &Receiver<Event>) -> Result<()> {
         event = events.recv().map_err(|_| RecvTimeoutError::Disconnected);
     }
     match event {
-        Ok(Event::Said(Ok(Message::Started))) => Ok(()),
-        Ok(Event::Said(Ok(Message::Refused(why)))) => {
+        Ok(AttachEvent::Said(Ok(Message::Started))) => Ok(()),
+        Ok(AttachEvent::Said(Ok(Message::Refused(why)))) => {
             bail!("process {process} is not recorded: {}", printable(&why))
         }
-        Ok(Event::Interrupted) => bail!("interrupted before the recording had begun"),
-        Ok(Event::Said(Err(error))) if error.kind() == ErrorKind::InvalidData => {
+        Ok(AttachEvent::Interrupted) => bail!("interrupted before the recording had begun"),
+        Ok(AttachEvent::Said(Err(error))) if error.kind() == ErrorKind::InvalidData => {
             bail!("process {process} does not answer: {error}")
         }
         _ => bail!("process {process} ended before the recording had begun"),
@@ -139,7 +139,11 @@ fn beginning(args: &AttachArgs, output: &Path) -> String {
     format!("recording process {} into {path}{end}", args.process)
 }
 
-fn wait_for_end(args: &AttachArgs, line: &UnixStream, events: &Receiver<Event>) -> Result<End> {
+fn wait_for_end(
+    args: &AttachArgs,
+    line: &UnixStream,
+    events: &Receiver<AttachEvent>,
+) -> Result<AttachEnd> {
     let until = args.time.and_then(|time| Instant::now().checked_add(time));
     let event = match until {
         Some(until) => {
@@ -149,30 +153,30 @@ fn wait_for_end(args: &AttachArgs, line: &UnixStream, events: &Receiver<Event>) 
         None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
     };
     match event {
-        Err(RecvTimeoutError::Timeout) | Ok(Event::Interrupted) => {}
-        Ok(Event::Said(Ok(_))) => return Ok(End::ByProgram),
-        Ok(Event::Said(Err(_))) | Err(RecvTimeoutError::Disconnected) => {
-            return Ok(End::OfProgram);
+        Err(RecvTimeoutError::Timeout) | Ok(AttachEvent::Interrupted) => {}
+        Ok(AttachEvent::Said(Ok(_))) => return Ok(AttachEnd::ByProgram),
+        Ok(AttachEvent::Said(Err(_))) | Err(RecvTimeoutError::Disconnected) => {
+            return Ok(AttachEnd::OfProgram);
         }
     }
     if Message::Stop.send(line).is_err() {
-        return Ok(End::OfProgram);
+        return Ok(AttachEnd::OfProgram);
     }
     match events.recv() {
-        Ok(Event::Said(Ok(_))) => Ok(End::Asked),
-        Ok(Event::Interrupted) => {
+        Ok(AttachEvent::Said(Ok(_))) => Ok(AttachEnd::Asked),
+        Ok(AttachEvent::Interrupted) => {
             bail!("left before the recording had ended; the program ends it by itself")
         }
-        Ok(Event::Said(Err(_))) | Err(_) => Ok(End::OfProgram),
+        Ok(AttachEvent::Said(Err(_))) | Err(_) => Ok(AttachEnd::OfProgram),
     }
 }
 
-fn say_what_was_recorded(args: &AttachArgs, output: &Path, end: &End) -> Result<ExitCode> {
+fn say_what_was_recorded(args: &AttachArgs, output: &Path, end: &AttachEnd) -> Result<ExitCode> {
     let process = args.process;
     match end {
-        End::Asked => {}
-        End::ByProgram => say("the program has ended the recording"),
-        End::OfProgram => say(&format!(
+        AttachEnd::Asked => {}
+        AttachEnd::ByProgram => say("the program has ended the recording"),
+        AttachEnd::OfProgram => say(&format!(
             "process {process} has ended, and the recording with it"
         )),
     }

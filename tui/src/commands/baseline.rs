@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use portmortem_analyzer::net::Rates;
-use portmortem_analyzer::net::baseline::{Counts, Measured, Outermost};
+use portmortem_analyzer::net::baseline::{Outermost, RootCounts, UnrecordedRuns};
 use portmortem_analyzer::text::count;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
@@ -22,9 +22,9 @@ use portmortem_tracer::amend;
 use portmortem_tracer::format::{Record, Technique};
 use portmortem_tracer::program_end::ProgramEnd;
 
-use super::engine::Engine;
+use super::engine::PreparedEngine;
 use super::start::Start;
-use super::watcher::{self, Line};
+use super::watcher::{self, WatchersEnd};
 use crate::cli::RecordArgs;
 
 /// The program runs again until that took so long, but not more often than this. Of quick runs one says little.
@@ -46,11 +46,11 @@ const A_FEW: u64 = 1000;
 const OF_SIGNALS: RangeInclusive<u8> = 129..=192;
 
 /// What the program reads in further runs: the same file again, or nothing.
-pub(crate) struct Input {
+pub(crate) struct RunInput {
     file: Option<(PathBuf, u64)>,
 }
 
-impl Input {
+impl RunInput {
     /// Like our own standard input.
     pub(crate) fn of_ours() -> Result<Self> {
         let path = PathBuf::from("/proc/self/fd/0");
@@ -82,8 +82,8 @@ pub(crate) fn add(
     start: &Start,
     output: &Path,
     end: ProgramEnd,
-    input: &Input,
-    line: &mut Line,
+    input: &RunInput,
+    line: &mut WatchersEnd,
 ) -> Result<()> {
     ensure!(
         !OF_SIGNALS.contains(&end.status),
@@ -116,7 +116,7 @@ pub(crate) fn add(
         runs.push(again);
     }
     say_no_more();
-    let measured = Measured::new(&whole, &runs).context("it did not run again")?;
+    let measured = UnrecordedRuns::new(&whole, &runs).context("it did not run again")?;
     let mut records = vec![Record::Baseline(measured.baseline)];
     records.extend(
         measured
@@ -140,8 +140,8 @@ fn run_again(
     start: &Start,
     whole: &Outermost,
     status: u8,
-    input: &Input,
-    line: &mut Line,
+    input: &RunInput,
+    line: &mut WatchersEnd,
 ) -> Result<(Outermost, u64, Option<u64>)> {
     let directory = tempfile::tempdir()?;
     let output = directory.path().join("again.pmt");
@@ -153,7 +153,7 @@ fn run_again(
         ..args.clone()
     };
     let own = watcher::line()?;
-    let engine = Engine::new(&args, start, &output, Some(own.1.descriptor()))?;
+    let engine = PreparedEngine::new(&args, start, &output, Some(own.1.descriptor()))?;
     let (again, end) = engine.run_apart(input.again()?, own, line)?;
     if again.code() != Some(status.into()) {
         bail!("the program ended differently when it ran again: {again}");
@@ -193,8 +193,8 @@ fn compare_work(first: Option<u64>, second: Option<u64>) -> Result<()> {
     Ok(())
 }
 
-fn in_words(counts: Counts) -> String {
-    let Counts {
+fn in_words(counts: RootCounts) -> String {
+    let RootCounts {
         calls,
         exits,
         fails,

@@ -13,7 +13,7 @@ use portmortem_models::platform::Platform;
 
 use super::refuse_existing;
 use crate::cli::CalibrateArgs;
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 /// Calibrates, writes the platform, prints its models.
 pub(crate) fn run(args: &CalibrateArgs) -> Result<ExitCode> {
@@ -43,7 +43,7 @@ fn models(platform: &Platform) -> String {
     let paper = platform.models.iter().filter(of_the_paper);
     let shown: Vec<&Model> = paper.chain([&platform.refined]).collect();
     let column = |heading: &str, cell: &dyn Fn(&Model) -> String| {
-        Column::right(heading, shown.iter().map(|model| cell(model)).collect())
+        TextColumn::right(heading, shown.iter().map(|model| cell(model)).collect())
     };
     let constants = |model: &Model| {
         let of = |name: &str| format!("{name} {:.2}", model.nanoseconds.get(name).unwrap_or(&0.0));
@@ -59,7 +59,7 @@ fn models(platform: &Platform) -> String {
         column("error %", &|model| {
             format!("{:.1}", 100.0 * model.relative_error)
         }),
-        Column::left("K ns", shown.iter().map(|model| constants(model)).collect()),
+        TextColumn::left("K ns", shown.iter().map(|model| constants(model)).collect()),
     ];
     // Constants are not shortened.
     render(&columns, usize::MAX)

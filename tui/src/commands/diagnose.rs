@@ -18,7 +18,7 @@ use serde_json::json;
 use super::analysis::{analyse_all, exit_code, warn_of_losses};
 use super::record::is_trace;
 use super::refuse_input;
-use super::trial::{self, Attempt, Runs, Trial, say};
+use super::trial::{self, Attempt, ChangeTrial, Runs, say};
 use crate::cli::{AdviseFormat, DiagnoseArgs};
 use crate::report;
 
@@ -26,7 +26,7 @@ use crate::report;
 const SHOWN: usize = 4;
 
 /// A trace that was written, and the options that it was recorded with.
-type Named = (PathBuf, String);
+type NamedTrace = (PathBuf, String);
 
 /// Does all of it.
 pub(crate) fn run(args: &DiagnoseArgs) -> Result<ExitCode> {
@@ -123,7 +123,7 @@ fn page(analysis: &Analysis, status: ExitStatus, found: &[Finding], attempt: &At
     }
     text += "\n";
     let confirmed = attempt.shown().filter(|trial| trial.is_confirmed());
-    let confirmed: Vec<String> = confirmed.map(Trial::outcome).collect();
+    let confirmed: Vec<String> = confirmed.map(ChangeTrial::outcome).collect();
     if confirmed.is_empty() {
         text += "Confirmed: nothing\n";
     }
@@ -143,7 +143,7 @@ fn page(analysis: &Analysis, status: ExitStatus, found: &[Finding], attempt: &At
     text
 }
 
-fn traces(named: &[Named]) -> String {
+fn traces(named: &[NamedTrace]) -> String {
     let lines = named.iter().map(|(path, options)| {
         let path = printable(&path.display().to_string());
         match options.is_empty() {
@@ -160,7 +160,7 @@ fn object(
     status: ExitStatus,
     found: &[Finding],
     attempt: &Attempt,
-    named: &[Named],
+    named: &[NamedTrace],
 ) -> Result<String> {
     let paths: Vec<&Path> = named.iter().map(|(path, _)| path.as_path()).collect();
     let all = json!({

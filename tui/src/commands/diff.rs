@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use portmortem_analyzer::comparison::{
-    Broken, Change, Compared, Comparison, Figure, Goal, Recorded, Test,
+    Broken, Compared, ComparedGoal, Comparison, Figure, Recorded, RowChange, Test,
 };
 use portmortem_analyzer::export::Csv;
 use portmortem_analyzer::export::json::Escaped;
@@ -190,7 +190,7 @@ trait Keyed {
     const COLUMNS: &'static [&'static str];
     /// Name of the time that is compared of it.
     fn time(comparison: &Comparison) -> (Figure, &'static str);
-    fn cells(change: &Change<Self>) -> Vec<Cell<'_>>
+    fn cells(change: &RowChange<Self>) -> Vec<Cell<'_>>
     where
         Self: Sized;
 }
@@ -202,20 +202,20 @@ impl Keyed for String {
         (comparison.time, comparison.time.name())
     }
 
-    fn cells(change: &Change<Self>) -> Vec<Cell<'_>> {
+    fn cells(change: &RowChange<Self>) -> Vec<Cell<'_>> {
         vec![Cell::Text(&change.key), integer(change.own)]
     }
 }
 
-impl Keyed for Goal {
+impl Keyed for ComparedGoal {
     const COLUMNS: &'static [&'static str] = &["caller", "clause", "goal", "callee"];
 
     fn time(_: &Comparison) -> (Figure, &'static str) {
         (Figure::Time, "served_ns")
     }
 
-    fn cells(change: &Change<Self>) -> Vec<Cell<'_>> {
-        let Goal {
+    fn cells(change: &RowChange<Self>) -> Vec<Cell<'_>> {
+        let ComparedGoal {
             caller,
             place,
             callee,
@@ -238,7 +238,7 @@ impl Keyed for Test {
         String::time(comparison)
     }
 
-    fn cells(change: &Change<Self>) -> Vec<Cell<'_>> {
+    fn cells(change: &RowChange<Self>) -> Vec<Cell<'_>> {
         let Test { name, file, line } = &change.key;
         vec![
             Cell::Text(name),
@@ -267,7 +267,7 @@ fn columns<K: Keyed>(comparison: &Comparison) -> Vec<String> {
 }
 
 /// Its cells. Counts of the engine's own work are missing, like all of a side where it was not called.
-fn cells<'c, K: Keyed>(change: &'c Change<K>, comparison: &Comparison) -> Vec<Cell<'c>> {
+fn cells<'c, K: Keyed>(change: &'c RowChange<K>, comparison: &Comparison) -> Vec<Cell<'c>> {
     let (time, _) = K::time(comparison);
     let sides = [&change.before, &change.after];
     let counts = Figure::COUNTS.iter().flat_map(|&figure| {
@@ -291,7 +291,7 @@ fn cells<'c, K: Keyed>(change: &'c Change<K>, comparison: &Comparison) -> Vec<Ce
 }
 
 fn csv<K: Keyed>(
-    changes: &[Change<K>],
+    changes: &[RowChange<K>],
     comparison: &Comparison,
     top: Option<usize>,
     out: &mut Vec<u8>,
@@ -305,7 +305,7 @@ fn csv<K: Keyed>(
 }
 
 fn objects<K: Keyed>(
-    changes: &[Change<K>],
+    changes: &[RowChange<K>],
     comparison: &Comparison,
     top: Option<usize>,
 ) -> serde_json::Value {

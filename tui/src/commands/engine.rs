@@ -19,18 +19,18 @@ use tempfile::TempDir;
 
 use super::prolog::{atom, atoms};
 use super::start::{Start, site_file};
-use super::watcher::{Line, ProgramLine};
-use crate::cli::{Keep, RecordArgs};
+use super::watcher::{ProgramLine, WatchersEnd};
+use crate::cli::{KeepOption, RecordArgs};
 use crate::engine_library;
 
 /// An engine that is ready to run a program.
-pub(crate) struct Engine {
+pub(crate) struct PreparedEngine {
     command: Command,
     /// What it loads; gone when this is dropped.
     _boot: TempDir,
 }
 
-impl Engine {
+impl PreparedEngine {
     /// One that records into `output`. `line`: the socket whose other end is the watcher's, if
     /// there is one.
     pub(crate) fn new(
@@ -68,8 +68,8 @@ impl Engine {
     pub(crate) fn run_apart(
         mut self,
         input: Stdio,
-        (mut own, of_program): (Line, ProgramLine),
-        line: &mut Line,
+        (mut own, of_program): (WatchersEnd, ProgramLine),
+        line: &mut WatchersEnd,
     ) -> Result<(ExitStatus, Option<ProgramEnd>)> {
         let command = self.command.stdin(input);
         let command = command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -160,14 +160,14 @@ fn boot_script(
             options.push(format!("{key}(false)"));
         }
     }
-    if let Keep::Auto(Some(size)) = args.keep {
+    if let KeepOption::Auto(Some(size)) = args.keep {
         options.push(format!("figures_beyond({size})"));
     }
     if let Some(limit) = args.limit() {
         let keep = match args.keep {
-            Keep::Auto(_) | Keep::All | Keep::First => "first",
-            Keep::Last => "last",
-            Keep::Figures(_) => "figures",
+            KeepOption::Auto(_) | KeepOption::All | KeepOption::First => "first",
+            KeepOption::Last => "last",
+            KeepOption::Figures(_) => "figures",
         };
         options.push(format!("max_size({limit}), keep({keep})"));
     }

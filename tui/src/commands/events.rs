@@ -9,7 +9,7 @@ use portmortem_analyzer::condition::ListedCondition;
 use portmortem_analyzer::export::TableWriter;
 use portmortem_analyzer::export::csv::Csv;
 use portmortem_analyzer::export::json::Escaped;
-use portmortem_analyzer::export::prolog::{Facts, Term};
+use portmortem_analyzer::export::prolog::{PrologFacts, WrittenTerm};
 use portmortem_analyzer::index::{self, Index};
 use portmortem_analyzer::listing::{BoxHistory, Listing};
 use portmortem_analyzer::moment::OpenBox;
@@ -205,14 +205,14 @@ fn printer<'p>(
     out: &'p mut (impl Write + Send),
 ) -> Result<Box<dyn Printer + 'p>> {
     Ok(match args.format {
-        EventFormat::Text => Box::new(Text {
+        EventFormat::Text => Box::new(EventText {
             lines: Lines::new(trace, page_width()),
             out,
         }),
         EventFormat::Csv => {
             let names = ListedRow::COLUMNS.iter().map(|column| column.name);
             let names = names.chain(args.stack.then_some("stack"));
-            Box::new(Table {
+            Box::new(EventTable {
                 trace,
                 stack: args.stack,
                 out: Some(Csv::with_names(names, Box::new(out))?),
@@ -224,11 +224,11 @@ fn printer<'p>(
             out,
         }),
         EventFormat::Prolog => {
-            let mut facts = Facts::new();
+            let mut facts = PrologFacts::new();
             let names = ListedRow::COLUMNS.iter().map(|column| column.name);
             facts.declare(EVENT, names.chain(args.stack.then_some("stack")));
             out.write_all(facts.text().as_bytes())?;
-            Box::new(Terms {
+            Box::new(EventTerms {
                 trace,
                 stack: args.stack,
                 facts,
@@ -238,12 +238,12 @@ fn printer<'p>(
     })
 }
 
-struct Text<'p, W> {
+struct EventText<'p, W> {
     lines: Lines<'p>,
     out: W,
 }
 
-impl<W: Write> Printer for Text<'_, W> {
+impl<W: Write> Printer for EventText<'_, W> {
     fn event(&mut self, event: &Listed, stack: &[(u64, OpenBox)]) -> Result<()> {
         Ok(self.out.write_all(self.lines.of(event, stack).as_bytes())?)
     }
@@ -253,14 +253,14 @@ impl<W: Write> Printer for Text<'_, W> {
     }
 }
 
-struct Table<'p> {
+struct EventTable<'p> {
     trace: &'p Trace,
     stack: bool,
     /// `None` when it is written.
     out: Option<Box<dyn TableWriter + 'p>>,
 }
 
-impl Printer for Table<'_> {
+impl Printer for EventTable<'_> {
     fn event(&mut self, event: &Listed, stack: &[(u64, OpenBox)]) -> Result<()> {
         let Some(out) = &mut self.out else {
             return Ok(());
@@ -295,7 +295,7 @@ struct Objects<'p, W> {
 
 /// A row, and the boxes there.
 #[derive(Serialize)]
-struct Object<'p> {
+struct EventObject<'p> {
     #[serde(flatten)]
     row: ListedRow<'p>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -320,7 +320,7 @@ impl<W: Write> Printer for Objects<'_, W> {
             boxes.collect()
         });
         let row = ListedRow::new(event);
-        serde_json::to_writer(Escaped(&mut self.out), &Object { row, stack })
+        serde_json::to_writer(Escaped(&mut self.out), &EventObject { row, stack })
             .map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
     }
@@ -333,29 +333,32 @@ impl<W: Write> Printer for Objects<'_, W> {
 /// What the facts of events are called. Those of the table `events` have other columns.
 const EVENT: &str = "event";
 
-struct Terms<'p, W> {
+struct EventTerms<'p, W> {
     trace: &'p Trace,
     stack: bool,
-    facts: Facts,
+    facts: PrologFacts,
     out: W,
 }
 
-impl<W: Write> Printer for Terms<'_, W> {
+impl<W: Write> Printer for EventTerms<'_, W> {
     fn event(&mut self, event: &Listed, stack: &[(u64, OpenBox)]) -> Result<()> {
         let row = ListedRow::new(event);
         let boxes = stack.iter().map(|(depth, of)| {
             let name = self.trace.predicate_name(of.predicate);
             [
-                Term::Integer(of.called.into()),
-                Term::Integer((*depth).into()),
-                Term::Text(name),
+                WrittenTerm::Integer(of.called.into()),
+                WrittenTerm::Integer((*depth).into()),
+                WrittenTerm::Text(name),
             ]
         });
         let boxes: Vec<_> = boxes.collect();
-        let boxes: Vec<_> = boxes.iter().map(|of| Term::Compound("box", of)).collect();
-        let stack = self.stack.then_some(Term::List(&boxes));
+        let boxes: Vec<_> = boxes
+            .iter()
+            .map(|of| WrittenTerm::Compound("box", of))
+            .collect();
+        let stack = self.stack.then_some(WrittenTerm::List(&boxes));
         row.with_cells(|cells| {
-            let cells = cells.iter().copied().map(Term::from);
+            let cells = cells.iter().copied().map(WrittenTerm::from);
             let terms: Vec<_> = cells.chain(stack).collect();
             self.facts.fact(EVENT, &terms);
         });

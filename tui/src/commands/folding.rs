@@ -12,7 +12,7 @@ use portmortem_analyzer::index::{Fold, FoldError};
 use portmortem_analyzer::trace::Trace;
 use rayon::ThreadPoolBuilder;
 
-use crate::cli::{Keep, RecordArgs};
+use crate::cli::{KeepOption, RecordArgs};
 
 /// How long nothing is done, at least, where there was nothing to do.
 const MOMENT: Duration = Duration::from_millis(25);
@@ -30,7 +30,7 @@ const BEGINNING: u64 = 4;
 
 /// What is folded, and when.
 #[derive(Debug, Clone)]
-struct Plan {
+struct FoldPlan {
     /// The process that writes the trace.
     process: u32,
     /// Bytes that the trace may have.
@@ -45,7 +45,7 @@ struct Plan {
     keep_when: Option<String>,
 }
 
-impl Plan {
+impl FoldPlan {
     /// How long to wait before the trace is looked at again, if this time lay between the last two
     /// portions. Each look goes over all blocks of the room, so two a portion are enough. A program
     /// that becomes faster meanwhile fills no more than a quarter of the room.
@@ -66,11 +66,11 @@ impl Folding {
     /// events are folded.
     pub(crate) fn of(path: &Path, process: u32, args: &RecordArgs) -> Option<Self> {
         let (limit, from, may_stay_whole) = match (args.keep, args.limit()) {
-            (Keep::Figures(_), Some(limit)) => (limit, 0, false),
-            (Keep::Auto(Some(size)), _) => (size, size / BEGINNING, true),
+            (KeepOption::Figures(_), Some(limit)) => (limit, 0, false),
+            (KeepOption::Auto(Some(size)), _) => (size, size / BEGINNING, true),
             _ => return None,
         };
-        let plan = Plan {
+        let plan = FoldPlan {
             process,
             limit,
             from,
@@ -81,7 +81,7 @@ impl Folding {
         Some(Self::begin(path, plan))
     }
 
-    fn begin(path: &Path, plan: Plan) -> Self {
+    fn begin(path: &Path, plan: FoldPlan) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let (stop, path) = (Arc::clone(&is_over), path.to_owned());
         let thread = thread::spawn(move || fold(&path, &plan, &stop));
@@ -98,7 +98,7 @@ impl Folding {
     }
 }
 
-fn fold(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<bool> {
+fn fold(path: &Path, plan: &FoldPlan, is_over: &AtomicBool) -> Result<bool> {
     let Some(mut fold) = first(path, plan, is_over)? else {
         return Ok(false);
     };
@@ -144,7 +144,7 @@ fn fold(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<bool> {
 }
 
 /// Waits until there is enough to be folded. `None`: the program ended before.
-fn first(path: &Path, plan: &Plan, is_over: &AtomicBool) -> Result<Option<Fold>> {
+fn first(path: &Path, plan: &FoldPlan, is_over: &AtomicBool) -> Result<Option<Fold>> {
     loop {
         let over = is_over.load(Ordering::Acquire);
         // What is there may be of an earlier recording.

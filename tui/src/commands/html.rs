@@ -13,7 +13,7 @@ use portmortem_analyzer::{Analysis, Progress};
 use super::analysis::{exit_code, warn_of_losses, with_progress_of};
 use super::{named_file, refuse_existing, refuse_input, scope, write_output};
 use crate::cli::HtmlArgs;
-use crate::page::{Options, Page};
+use crate::page::{Page, PageOptions};
 
 /// Writes the page; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &HtmlArgs) -> Result<ExitCode> {
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &HtmlArgs) -> Result<ExitCode> {
         progress.expect(analysis.events());
         analysis.find_calls(progress);
     });
-    let options = Options {
+    let options = PageOptions {
         top: args.top,
         outside: args.outside,
     };

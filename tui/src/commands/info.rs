@@ -18,7 +18,7 @@ use super::analysis::analyse_all;
 use super::each::{self, Said};
 use crate::cli::TracesArgs;
 use crate::report::{as_list, losses, page_width, remarks};
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 /// Prints what is known about the traces; status 3 if parts of one are missing.
 pub(crate) fn run(args: &TracesArgs) -> Result<ExitCode> {
@@ -200,7 +200,7 @@ fn streams(analysis: &Analysis) -> String {
         .collect();
     let column =
         |heading: &str, cell: &dyn Fn(&portmortem_analyzer::figures::StreamFigures) -> String| {
-            Column::right(heading, figures.iter().map(cell).collect())
+            TextColumn::right(heading, figures.iter().map(cell).collect())
         };
     render(
         &[
@@ -215,7 +215,7 @@ fn streams(analysis: &Analysis) -> String {
             }),
             column("depth", &|s| count(s.max_depth)),
             column("choices", &|s| count(s.max_choices)),
-            Column::left("name", names),
+            TextColumn::left("name", names),
         ],
         page_width(),
     )

@@ -9,9 +9,9 @@ use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::parts::Part;
+use crate::parts::ProgramFile;
 
-const PROGRAM: Part = Part {
+const PROGRAM: ProgramFile = ProgramFile {
     what: "the program for SQL, Parquet and Arrow,",
     file: "portmortem-polars",
     variable: "PORTMORTEM_POLARS",

@@ -11,14 +11,14 @@ use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_models::model::Model;
 use portmortem_models::platform::Platform;
-use portmortem_models::prediction::{Prediction, Row, predict};
-use portmortem_models::recordings::{Recording, Times, recordings};
+use portmortem_models::prediction::{Predicted, Prediction, predict};
+use portmortem_models::recordings::{SizedRecording, TimesKind, recordings};
 use portmortem_tracer::pattern::PredicatePattern;
 
 use super::analysis::{INCOMPLETE, analyse_all};
 use crate::cli::{OutcomeFormat, PredictArgs, SizeOf};
 use crate::report::{as_list, losses as losses_of, page_width};
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 /// Prints the prediction; status 3 if parts of a trace are missing.
 pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
 }
 
 /// The recordings of all traces, and what is missing from them.
-fn read(args: &PredictArgs) -> Result<(Vec<Recording>, Vec<String>)> {
+fn read(args: &PredictArgs) -> Result<(Vec<SizedRecording>, Vec<String>)> {
     let sizes = args.size.as_ref().map(|sizes| &sizes.0);
     if let Some(sizes) = sizes.filter(|sizes| sizes.len() != args.traces.len()) {
         bail!(
@@ -152,39 +152,39 @@ fn headline(prediction: &Prediction, priced: Option<(&Platform, &Model)>) -> Str
 fn table(prediction: &Prediction, unit: TimeUnit, top: usize) -> String {
     const UNKNOWN: &str = "?";
     let rows = &prediction.rows[..prediction.rows.len().min(top)];
-    let cells = |cell: &dyn Fn(&Row) -> Option<String>| -> Vec<String> {
+    let cells = |cell: &dyn Fn(&Predicted) -> Option<String>| -> Vec<String> {
         rows.iter()
             .map(|row| cell(row).unwrap_or_else(|| UNKNOWN.to_owned()))
             .collect()
     };
     let mut columns = vec![
-        Column::right(
+        TextColumn::right(
             format!("self {}", unit.name()),
             cells(&|row| Some(unit.format(row.self_ns?.value as u64))),
         ),
-        Column::right(
+        TextColumn::right(
             "at least",
             cells(&|row| Some(unit.format(row.self_ns?.low as u64))),
         ),
-        Column::right(
+        TextColumn::right(
             "at most",
             cells(&|row| Some(unit.format(row.self_ns?.high as u64))),
         ),
-        Column::right(
+        TextColumn::right(
             "calls",
             cells(&|row| Some(count(row.calls?.value.round() as u64))),
         ),
     ];
     if prediction.size.is_some() {
-        let evidence = |row: &Row| {
+        let evidence = |row: &Predicted| {
             let sign = if row.growth.is_exact() { "=" } else { "~" };
             Some(format!("{sign} {}", row.growth.formula()?))
         };
-        let checks = |row: &Row| Some(row.growth.evidence()?.checks().to_string());
-        columns.push(Column::right("checks", cells(&checks)));
-        columns.push(Column::left("calls of n", cells(&evidence)));
+        let checks = |row: &Predicted| Some(row.growth.evidence()?.checks().to_string());
+        columns.push(TextColumn::right("checks", cells(&checks)));
+        columns.push(TextColumn::left("calls of n", cells(&evidence)));
     }
-    columns.push(Column::left(
+    columns.push(TextColumn::left(
         "predicate",
         cells(&|row| Some(row.predicate.clone())),
     ));
@@ -214,11 +214,11 @@ fn remarks(prediction: &Prediction, losses: &[String]) -> Vec<String> {
         ));
     }
     match prediction.times {
-        None | Some(Times::Measured | Times::OfCounting) => {}
-        Some(Times::Estimated) => remarks.push(
+        None | Some(TimesKind::Measured | TimesKind::OfCounting) => {}
+        Some(TimesKind::Estimated) => remarks.push(
             "net times of these recordings are an estimate; record --baseline measures their sum".to_owned(),
         ),
-        Some(Times::AsRecorded) => remarks.push(
+        Some(TimesKind::AsRecorded) => remarks.push(
             "times include the recorder's own: what recording costs is not known of parts of a trace; record \
              one trace for each size, with --baseline"
                 .to_owned(),

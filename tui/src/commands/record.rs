@@ -20,14 +20,14 @@ use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::program_end::Written;
 use portmortem_tracer::{IndexLock, Recorder};
 
-use super::baseline::{self, Input};
-use super::engine::{Engine, run_unrecorded};
+use super::baseline::{self, RunInput};
+use super::engine::{PreparedEngine, run_unrecorded};
 use super::folding::Folding;
 use super::scope::NOT_RECORDED;
 use super::start::{RUN_TESTS, Start};
-use super::watcher::{self, Line};
+use super::watcher::{self, WatchersEnd};
 use super::{index, refuse_existing, refuse_input, use_threads};
-use crate::cli::{Keep, RecordArgs};
+use crate::cli::{KeepOption, RecordArgs};
 
 /// Becomes the program. Returns if that is not possible, and in the process that does what follows the program's end.
 pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
@@ -56,9 +56,9 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     };
     refuse_existing(&output, args.force, "trace")?;
     // Before the program reads from it.
-    let input = args.baseline.then(Input::of_ours).transpose()?;
-    let sized = matches!(args.keep, Keep::Auto(Some(_)));
-    if (sized || args.keep == Keep::All) && args.max_size.is_some() {
+    let input = args.baseline.then(RunInput::of_ours).transpose()?;
+    let sized = matches!(args.keep, KeepOption::Auto(Some(_)));
+    if (sized || args.keep == KeepOption::All) && args.max_size.is_some() {
         bail!("--max-size is a limit, and --keep says that there is none: leave out one of them");
     }
     if (args.keeps_figures() || sized) && args.needs_events() {
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     }
     let args = &args.decided(&output);
     if let Some(condition) = &args.keep_when {
-        if !matches!(args.keep, Keep::Figures(_) | Keep::Auto(_)) {
+        if !matches!(args.keep, KeepOption::Figures(_) | KeepOption::Auto(_)) {
             bail!(
                 "--keep-when says which events stay where others are folded: it needs --keep figures"
             );
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
         ListedCondition::check(condition).context("--keep-when")?;
     }
     let (mut line, line_of_program) = watcher::line()?;
-    let engine = Engine::new(args, &start, &output, Some(line_of_program.descriptor()))?;
+    let engine = PreparedEngine::new(args, &start, &output, Some(line_of_program.descriptor()))?;
     // It becomes the program.
     let process = std::process::id();
     if watcher::fork().context("cannot start a process that waits for the program")? {
@@ -89,8 +89,8 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
         drop(engine);
         let path = std::path::absolute(&output)?;
         let is_folded = match args.keep {
-            Keep::Figures(_) => true,
-            Keep::Auto(Some(_)) => is_reused(&path),
+            KeepOption::Figures(_) => true,
+            KeepOption::Auto(Some(_)) => is_reused(&path),
             _ => false,
         };
         if written && !is_folded {
@@ -135,9 +135,9 @@ fn after_program(
     args: &RecordArgs,
     start: &Start,
     output: &Path,
-    input: Option<&Input>,
+    input: Option<&RunInput>,
     folding: Option<Folding>,
-    line: &mut Line,
+    line: &mut WatchersEnd,
 ) -> bool {
     let end = line.end_of_program();
     let folded = folding.map_or(Ok(false), Folding::finish);
@@ -203,7 +203,7 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
     };
     let mut stderr = io::stderr();
     say_notes(&trace);
-    if matches!(args.keep, Keep::Auto(_)) && trace.header().mode.keep_last {
+    if matches!(args.keep, KeepOption::Auto(_)) && trace.header().mode.keep_last {
         say("with --keep all the trace has all events, however many these are");
     }
     say_unmatched(

@@ -33,7 +33,8 @@ fn sort_column(args: &ReportArgs, analysis: &Analysis) -> &'static str {
 const USUAL_TOP: usize = 20;
 
 /// Prints a table in place of the usual report, of some predicates only if they were chosen.
-type Listing = fn(&Analysis, Option<&[PredicateIndex]>, &ReportArgs, &mut Vec<u8>) -> Result<()>;
+type ListingPrinter =
+    fn(&Analysis, Option<&[PredicateIndex]>, &ReportArgs, &mut Vec<u8>) -> Result<()>;
 
 /// Prints the report; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         None => None,
     };
     let mut out = Vec::new();
-    let of_goals_or_clauses: Option<Listing> = match () {
+    let of_goals_or_clauses: Option<ListingPrinter> = match () {
         () if args.sites => Some(sites),
         () if args.clauses => Some(clauses),
         () if args.tests => Some(tests),
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     }
     let sort = place_in(Table::Predicates, sort_column(args, &analysis))?;
     let counted = counted(args);
-    let rows = Rows {
+    let rows = PrintedRows {
         tables: analysis.tables(),
         order: order(analysis.tables_of(counted), chosen.as_deref(), sort),
         is_chosen: chosen.is_some(),
@@ -124,7 +125,7 @@ fn counted(args: &ReportArgs) -> Counted {
 }
 
 /// What to print of the table of predicates.
-struct Rows<'t> {
+struct PrintedRows<'t> {
     tables: Tables<'t>,
     /// All predicates that may be printed.
     order: Vec<PredicateIndex>,
@@ -137,7 +138,7 @@ struct Rows<'t> {
     counted: Counted,
 }
 
-impl Rows<'_> {
+impl PrintedRows<'_> {
     /// The predicates that are printed, if that is `usual` many unless it was said.
     fn shown(&self, usual: usize) -> &[PredicateIndex] {
         &self.order[..self.order.len().min(self.top.unwrap_or(usual))]
@@ -254,7 +255,7 @@ fn listing<'t, R: Row<'t>>(
     Ok(())
 }
 
-fn text(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
+fn text(analysis: &Analysis, rows: &PrintedRows, out: &mut impl Write) -> Result<()> {
     let shows_all = rows.is_chosen || rows.counted == Counted::All;
     let left_out = work(analysis).filter(|_| !shows_all).unwrap_or_default();
     writeln!(out, "{}{left_out}", headline(analysis))?;

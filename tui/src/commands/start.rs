@@ -144,7 +144,7 @@ impl Start {
     }
 
     fn of_engine(engine: String, all: Vec<String>) -> Self {
-        let line = Line::read(&all);
+        let line = EngineWords::read(&all);
         let is_script = all.len() > 1 && all.first().is_some_and(|word| is_script(word));
         let (words, arguments) = if is_script {
             (all[..1].to_vec(), all[1..].to_vec())
@@ -278,14 +278,14 @@ pub(crate) fn site_option(boot: &Path) -> [String; 2] {
 
 /// What the words behind the engine mean.
 #[derive(Debug, Default, PartialEq)]
-struct Line {
+struct EngineWords {
     /// All but the site file.
     words: Vec<String>,
     site: Option<String>,
     program: Option<PathBuf>,
 }
 
-impl Line {
+impl EngineWords {
     /// As the engine reads them: long options have no value of their own, letters may share a dash,
     /// and each letter with a value takes the next word.
     fn read(all: &[String]) -> Self {
@@ -426,8 +426,8 @@ fn first_line(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn line(text: &str) -> Line {
-        Line::read(&text.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    fn line(text: &str) -> EngineWords {
+        EngineWords::read(&text.split(' ').map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use portmortem_analyzer::trace::Trace;
-use portmortem_screens::{Options, ThemeName};
+use portmortem_screens::{ScreenOptions, ThemeName};
 
 use super::scope;
 use crate::cli::{Colours, TuiArgs};
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
     for other in beside.iter().chain(before) {
         Trace::open(other)?;
     }
-    let options = Options {
+    let options = ScreenOptions {
         theme: theme(args.colours, |name| env::var(name).ok()),
         ascii: is_ascii(|name| env::var(name).ok()),
         mouse: !args.no_mouse,

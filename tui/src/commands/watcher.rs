@@ -25,22 +25,22 @@ use std::time::Duration;
 use portmortem_tracer::program_end::{MESSAGE_BYTES, ProgramEnd, Written};
 use rustix::io::{FdFlags, fcntl_setfd};
 
-/// How long [`Line::is_open`] takes at most, if it is.
+/// How long [`WatchersEnd::is_open`] takes at most, if it is.
 const MOMENT: Duration = Duration::from_millis(20);
 
 /// The watcher's end of the socket.
 #[derive(Debug)]
-pub(crate) struct Line(UnixStream);
+pub(crate) struct WatchersEnd(UnixStream);
 
 /// The program's end of the socket.
 #[derive(Debug)]
 pub(crate) struct ProgramLine(UnixStream);
 
 /// The two ends of a socket. That of the program stays open in the engine.
-pub(crate) fn line() -> io::Result<(Line, ProgramLine)> {
+pub(crate) fn line() -> io::Result<(WatchersEnd, ProgramLine)> {
     let (ours, programs) = UnixStream::pair()?;
     fcntl_setfd(&programs, FdFlags::empty())?;
-    Ok((Line(ours), ProgramLine(programs)))
+    Ok((WatchersEnd(ours), ProgramLine(programs)))
 }
 
 impl ProgramLine {
@@ -61,7 +61,7 @@ impl ProgramLine {
     }
 }
 
-impl Line {
+impl WatchersEnd {
     /// Waits for the end of the program. `None` if it did not end in order.
     pub(crate) fn end_of_program(&mut self) -> Option<ProgramEnd> {
         let mut message = [0; MESSAGE_BYTES];

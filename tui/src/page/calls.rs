@@ -10,28 +10,28 @@ use portmortem_analyzer::tables::{Edge, EdgeRow, Row};
 use portmortem_analyzer::trace::PredicateIndex;
 use serde::Serialize;
 
-use super::names::Names;
+use super::names::PageNames;
 
 /// More callers or callees than these are summed up.
 const MOST_NEIGHBOURS: usize = 12;
 
 /// By row of the table.
 #[derive(Debug, Serialize)]
-pub(super) struct Calls(Vec<Around>);
+pub(super) struct PageCalls(Vec<Around>);
 
 /// What is around a predicate.
 #[derive(Debug, Default, Serialize)]
 struct Around {
     /// Times are those served for the caller; they add up to the inclusive time.
-    callers: Neighbours,
+    callers: PageNeighbours,
     /// Times are those spent in the callee; with self time they add up to the inclusive time.
-    callees: Neighbours,
+    callees: PageNeighbours,
     /// Calls of itself.
     recursive: Option<Neighbour>,
 }
 
 #[derive(Debug, Default, Serialize)]
-struct Neighbours {
+struct PageNeighbours {
     /// The one with the most time first.
     shown: Vec<Neighbour>,
     /// How many others there are, and their sum.
@@ -50,12 +50,13 @@ struct Neighbour {
     id: Option<usize>,
 }
 
-impl Calls {
+impl PageCalls {
     /// Of the first `rows` predicates that have a number.
-    pub(super) fn of(analysis: &Analysis, rows: usize, names: &mut Names) -> Self {
+    pub(super) fn of(analysis: &Analysis, rows: usize, names: &mut PageNames) -> Self {
         let mut callers = BTreeMap::<usize, Vec<_>>::new();
         let mut callees = BTreeMap::<usize, Vec<_>>::new();
-        let row_of = |names: &Names, of: PredicateIndex| names.known(of).filter(|&id| id < rows);
+        let row_of =
+            |names: &PageNames, of: PredicateIndex| names.known(of).filter(|&id| id < rows);
         for &(caller, callee) in analysis.profile.edges.keys() {
             if let Some(row) = row_of(names, callee) {
                 callers.entry(row).or_default().push((caller, callee));
@@ -67,7 +68,7 @@ impl Calls {
                 callees.entry(row).or_default().push((caller, callee));
             }
         }
-        let edges = Edges { analysis };
+        let edges = PageEdges { analysis };
         let mut around: Vec<Around> = Vec::new();
         around.resize_with(rows, Around::default);
         for (row, pairs) in callers {
@@ -77,7 +78,7 @@ impl Calls {
             let own = own.first().map(|&pair| edges.served(pair));
             around[row].recursive = own;
             let others = others.into_iter().map(|pair| (pair.0, edges.served(pair)));
-            around[row].callers = Neighbours::of(others, names);
+            around[row].callers = PageNeighbours::of(others, names);
         }
         for (row, pairs) in callees {
             let callee = |pair: (Caller, PredicateIndex)| {
@@ -86,7 +87,7 @@ impl Calls {
                 shows.then_some((Caller::Predicate(pair.1), spent))
             };
             let others = pairs.into_iter().filter_map(callee);
-            around[row].callees = Neighbours::of(others, names);
+            around[row].callees = PageNeighbours::of(others, names);
         }
         Self(around)
     }
@@ -94,11 +95,11 @@ impl Calls {
 
 /// The edges of a trace, of work and net where that is measured.
 #[derive(Debug, Clone, Copy)]
-struct Edges<'a> {
+struct PageEdges<'a> {
     analysis: &'a Analysis,
 }
 
-impl Edges<'_> {
+impl PageEdges<'_> {
     fn served(self, pair: (Caller, PredicateIndex)) -> Neighbour {
         self.neighbour(pair, |row| (row.served_ns, row.served_comp_ns))
     }
@@ -129,8 +130,8 @@ impl Edges<'_> {
     }
 }
 
-impl Neighbours {
-    fn of(all: impl Iterator<Item = (Caller, Neighbour)>, names: &mut Names) -> Self {
+impl PageNeighbours {
+    fn of(all: impl Iterator<Item = (Caller, Neighbour)>, names: &mut PageNames) -> Self {
         let mut all: Vec<_> = all.collect();
         all.sort_by_key(|(of, neighbour)| (Reverse((neighbour.ns, neighbour.calls)), *of));
         let rest = match all.len() > MOST_NEIGHBOURS {

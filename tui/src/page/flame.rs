@@ -5,7 +5,7 @@ use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::graphs::{Graph, Metric, frames};
 use serde::Serialize;
 
-use super::names::Names;
+use super::names::PageNames;
 
 /// Rows with a smaller share, in percent, are folded; with a larger one where there are too many.
 const LEAST: f64 = 0.1;
@@ -18,7 +18,7 @@ const MOST_DEPTH: usize = 200;
 
 /// The tree, each row followed by those below it.
 #[derive(Debug, Serialize)]
-pub(super) struct Flame {
+pub(super) struct PageFlame {
     /// Rows above, the predicate (`None`: folded rows), and the time of the row alone in ns.
     frames: Vec<(usize, Option<usize>, u64)>,
     /// Rows that are folded because they are small, and the limit in percent.
@@ -30,8 +30,8 @@ pub(super) struct Flame {
     of: u64,
 }
 
-impl Flame {
-    pub(super) fn of(analysis: &Analysis, names: &mut Names) -> Self {
+impl PageFlame {
+    pub(super) fn of(analysis: &Analysis, names: &mut PageNames) -> Self {
         let mut graph = Graph {
             analysis,
             metric: match analysis.net_is_measured() {

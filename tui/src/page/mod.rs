@@ -24,13 +24,13 @@ use serde_json::Value;
 
 use crate::cli::USUAL_LEAST;
 use crate::report;
-use calls::Calls;
-use flame::Flame;
+use calls::PageCalls;
+use flame::PageFlame;
 use head::Head;
-use names::{Name, Names};
-use predicates::Predicates;
-use source::Source;
-use timeline::Timeline;
+use names::{PageName, PageNames};
+use predicates::PagePredicates;
+use source::PageSource;
+use timeline::PageTimeline;
 
 /// The page, with places for the parts that are put into it: between `%%`, by name.
 const FRAME: &str = include_str!("web/page.html");
@@ -54,11 +54,11 @@ const SCRIPTS: [&str; 9] = [
 const MOST_FINDINGS: usize = 8;
 
 /// Does work that takes long, and shows how far it is.
-pub(crate) type Step<'s> = &'s dyn Fn(&dyn Fn(&Progress));
+pub(crate) type PageStep<'s> = &'s dyn Fn(&dyn Fn(&Progress));
 
 /// What a user may choose.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Options {
+pub(crate) struct PageOptions {
     /// Predicates of the table, by either order.
     pub(crate) top: usize,
     /// Show the text of files that are neither of the program nor of the engine.
@@ -69,18 +69,18 @@ pub(crate) struct Options {
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
     head: Head,
-    advice: Advice,
-    predicates: Predicates,
-    calls: Calls,
-    flame: Flame,
-    timeline: Timeline,
-    source: Source,
+    advice: PageAdvice,
+    predicates: PagePredicates,
+    calls: PageCalls,
+    flame: PageFlame,
+    timeline: PageTimeline,
+    source: PageSource,
     /// What the numbers of predicates in the other parts mean; those of the table come first.
-    names: Vec<Name>,
+    names: Vec<PageName>,
 }
 
 #[derive(Debug, Serialize)]
-struct Advice {
+struct PageAdvice {
     findings: Vec<Value>,
     /// Findings that are not shown.
     more: usize,
@@ -89,16 +89,16 @@ struct Advice {
 impl Page {
     /// The page of a trace. The events may be read for it: ask `Trace::check_whole` before it is
     /// written.
-    pub(crate) fn of(analysis: &Analysis, options: Options, step: Step) -> Self {
-        let mut names = Names::new(analysis);
-        let predicates = Predicates::of(analysis, options.top, &mut names);
+    pub(crate) fn of(analysis: &Analysis, options: PageOptions, step: PageStep) -> Self {
+        let mut names = PageNames::new(analysis);
+        let predicates = PagePredicates::of(analysis, options.top, &mut names);
         Self {
             head: Head::of(analysis),
             advice: advice(analysis),
-            calls: Calls::of(analysis, predicates.rows.len(), &mut names),
-            flame: Flame::of(analysis, &mut names),
-            timeline: Timeline::of(analysis, &mut names, step),
-            source: Source::of(analysis, options.outside, &mut names),
+            calls: PageCalls::of(analysis, predicates.rows.len(), &mut names),
+            flame: PageFlame::of(analysis, &mut names),
+            timeline: PageTimeline::of(analysis, &mut names, step),
+            source: PageSource::of(analysis, options.outside, &mut names),
             predicates,
             names: names.all(),
         }
@@ -135,7 +135,7 @@ impl Page {
 }
 
 /// What `advise` says.
-fn advice(analysis: &Analysis) -> Advice {
+fn advice(analysis: &Analysis) -> PageAdvice {
     let found = findings(analysis, USUAL_LEAST);
     let work = analysis.whole().work_ticks;
     let object = |finding: &Finding| {
@@ -144,7 +144,7 @@ fn advice(analysis: &Analysis) -> Advice {
         object["sure"] = finding.certainty.name().into();
         object
     };
-    Advice {
+    PageAdvice {
         findings: found.iter().take(MOST_FINDINGS).map(object).collect(),
         more: found.len().saturating_sub(MOST_FINDINGS),
     }

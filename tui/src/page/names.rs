@@ -9,16 +9,16 @@ use serde::Serialize;
 
 /// A predicate of the page.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Name {
+pub(super) struct PageName {
     /// Its indicator.
     name: String,
-    kind: Kind,
+    kind: OwnerKind,
 }
 
 /// Whose a predicate is, which colours say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Kind {
+enum OwnerKind {
     Program,
     Library,
     Engine,
@@ -28,14 +28,14 @@ enum Kind {
 
 /// The predicates that have a number.
 #[derive(Debug)]
-pub(super) struct Names<'a> {
+pub(super) struct PageNames<'a> {
     analysis: &'a Analysis,
     kinds: Vec<BoxKind>,
     ids: HashMap<PredicateIndex, usize>,
-    names: Vec<Name>,
+    names: Vec<PageName>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> PageNames<'a> {
     pub(super) fn new(analysis: &'a Analysis) -> Self {
         Self {
             analysis,
@@ -50,7 +50,7 @@ impl<'a> Names<'a> {
         let new = self.names.len();
         let id = *self.ids.entry(predicate).or_insert(new);
         if id == new {
-            self.names.push(Name {
+            self.names.push(PageName {
                 name: self.analysis.predicate(predicate).to_owned(),
                 kind: self.kind(predicate),
             });
@@ -63,26 +63,28 @@ impl<'a> Names<'a> {
         self.ids.get(&predicate).copied()
     }
 
-    pub(super) fn all(self) -> Vec<Name> {
+    pub(super) fn all(self) -> Vec<PageName> {
         self.names
     }
 
-    fn kind(&self, predicate: PredicateIndex) -> Kind {
+    fn kind(&self, predicate: PredicateIndex) -> OwnerKind {
         let at = predicate as usize;
         if let Some(kind) = self.kinds.get(at)
             && !matches!(kind, BoxKind::Call { .. })
         {
-            return Kind::NoWork;
+            return OwnerKind::NoWork;
         }
         let Some(info) = self.analysis.trace.predicates().get(at) else {
-            return Kind::Program;
+            return OwnerKind::Program;
         };
         let source = self.analysis.source(predicate);
         let is_of_engine = source.is_some_and(|(file, _)| file.starts_with(ENGINE_HOME));
-        match () {
-            () if info.has(Role::BuiltIn) => Kind::Engine,
-            () if is_of_engine => Kind::Library,
-            () => Kind::Program,
+        if info.has(Role::BuiltIn) {
+            OwnerKind::Engine
+        } else if is_of_engine {
+            OwnerKind::Library
+        } else {
+            OwnerKind::Program
         }
     }
 }

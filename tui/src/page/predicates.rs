@@ -9,7 +9,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::names::Names;
+use super::names::PageNames;
 use crate::report::order;
 
 /// The columns, by their names in the catalogue: those of files, and some that are made on request.
@@ -64,15 +64,15 @@ const SUMS: [&str; 15] = [
 
 /// The table. A predicate has the number of its row.
 #[derive(Debug, Serialize)]
-pub(super) struct Predicates {
-    columns: Vec<Column>,
+pub(super) struct PagePredicates {
+    columns: Vec<PageColumn>,
     /// By row: a cell for each column.
     pub(super) rows: Vec<Vec<Value>>,
     rest: Rest,
 }
 
 #[derive(Debug, Serialize)]
-struct Column {
+struct PageColumn {
     name: &'static str,
     title: &'static str,
     /// Its numbers are times in ns.
@@ -88,10 +88,10 @@ struct Rest {
     sums: Vec<Option<i64>>,
 }
 
-impl Predicates {
+impl PagePredicates {
     /// The `top` predicates with the most self time and the `top` with the most inclusive time, net
     /// where that is measured.
-    pub(super) fn of(analysis: &Analysis, top: usize, names: &mut Names) -> Self {
+    pub(super) fn of(analysis: &Analysis, top: usize, names: &mut PageNames) -> Self {
         let places = COLUMNS.map(|name| Table::Predicates.place(name));
         let tables = analysis.tables_of(Counted::Work);
         let all = |sort| -> Vec<PredicateIndex> {
@@ -126,7 +126,7 @@ impl Predicates {
             }
         }
         Self {
-            columns: places.map(Column::of).into(),
+            columns: places.map(PageColumn::of).into(),
             rows,
             rest: Rest {
                 predicates,
@@ -136,7 +136,7 @@ impl Predicates {
     }
 }
 
-impl Column {
+impl PageColumn {
     fn of(place: usize) -> Self {
         let column = &PredicateRow::ALL[place];
         Self {

@@ -8,7 +8,7 @@ use portmortem_analyzer::text::shorten;
 use portmortem_analyzer::trace::names::printable;
 use serde::Serialize;
 
-use super::names::Names;
+use super::names::PageNames;
 
 /// So many lines are shown of all files together.
 const MOST_LINES: usize = 6_000;
@@ -24,8 +24,8 @@ const MOST_CELLS: usize = 240;
 
 /// The files with the most self time.
 #[derive(Debug, Serialize)]
-pub(super) struct Source {
-    files: Vec<File>,
+pub(super) struct PageSource {
+    files: Vec<PageFile>,
     /// The work as recorded, which times of goals are a part of.
     work_ns: u64,
     /// How many files have no room.
@@ -35,19 +35,19 @@ pub(super) struct Source {
 }
 
 #[derive(Debug, Serialize)]
-struct File {
+struct PageFile {
     name: String,
     shares: String,
     remark: Option<String>,
     /// Lines without figures near are left out.
     is_cut: bool,
     /// Number, text, figures of the goals there, and the predicates that begin there.
-    lines: Vec<(u32, String, Option<Goals>, Vec<usize>)>,
+    lines: Vec<(u32, String, Option<LineGoals>, Vec<usize>)>,
 }
 
 /// What the goals of a line called.
 #[derive(Debug, Serialize)]
-struct Goals {
+struct LineGoals {
     served_ns: u64,
     calls: u64,
     exits: u64,
@@ -55,9 +55,9 @@ struct Goals {
     fails: u64,
 }
 
-impl Source {
+impl PageSource {
     /// `outside`: also the text of files that are neither of the program nor of the engine.
-    pub(super) fn of(analysis: &Analysis, outside: bool, names: &mut Names) -> Self {
+    pub(super) fn of(analysis: &Analysis, outside: bool, names: &mut PageNames) -> Self {
         let mut all = files(analysis);
         for file in &mut all {
             file.is_withheld &= !outside;
@@ -65,7 +65,7 @@ impl Source {
         let with_goals = all.iter().filter(|file| !file.goals.is_empty());
         let (mut shown, mut others, mut room) = (Vec::new(), 0, MOST_LINES);
         for source in with_goals {
-            match File::of(analysis, source, room, names) {
+            match PageFile::of(analysis, source, room, names) {
                 Some(file) => {
                     room -= file.lines.len();
                     shown.push(file);
@@ -82,13 +82,13 @@ impl Source {
     }
 }
 
-impl File {
+impl PageFile {
     /// `None` if it has more lines with figures than there is room.
     fn of(
         analysis: &Analysis,
         source: &SourceFile,
         room: usize,
-        names: &mut Names,
+        names: &mut PageNames,
     ) -> Option<Self> {
         let annotated = source.annotated(analysis);
         let mut lines = annotated.lines;
@@ -107,7 +107,7 @@ impl File {
             return None;
         }
         let line = |line: SourceLine| {
-            let goals = line.goals.map(|goals| Goals {
+            let goals = line.goals.map(|goals| LineGoals {
                 served_ns: analysis.ns(goals.served_ticks),
                 calls: goals.calls,
                 exits: goals.exits(),

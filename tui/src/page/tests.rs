@@ -13,7 +13,7 @@ fn page_of(name: &str, top: usize) -> (Analysis, Page) {
     let trace = Arc::new(Trace::open(&path).unwrap());
     let progress = Progress::default();
     let analysis = Analysis::explored(trace, &path, Filters::default(), &progress).unwrap();
-    let options = Options {
+    let options = PageOptions {
         top,
         outside: false,
     };

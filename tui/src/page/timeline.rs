@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use portmortem_analyzer::timeline::{Blocks, Cell, Column, Program, Reader, Stretch};
+use portmortem_analyzer::timeline::{Blocks, DepthCell, Program, Reader, TimeColumn, TimeRange};
 use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::{Analysis, Progress};
 use serde::Serialize;
 
-use super::Step;
-use super::names::Names;
+use super::PageStep;
+use super::names::PageNames;
 
 /// Columns of time.
 const COLUMNS: u32 = 480;
@@ -34,14 +34,14 @@ const UNKNOWN: i64 = -2;
 
 /// Streams side by side.
 #[derive(Debug, Serialize)]
-pub(super) struct Timeline {
+pub(super) struct PageTimeline {
     /// What is shown, since the beginning of the trace: where the program runs.
     from_ns: u64,
     to_ns: u64,
     columns: u32,
     steps: u64,
     /// Those with the most work first.
-    streams: Vec<Shown>,
+    streams: Vec<ShownStream>,
     /// How many others there are, and their work.
     others: usize,
     others_ns: u64,
@@ -49,7 +49,7 @@ pub(super) struct Timeline {
 
 /// A stream.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownStream {
     title: String,
     /// Time of its boxes without waiting.
     worked_ns: u64,
@@ -64,9 +64,9 @@ struct Shown {
     fails: Vec<u64>,
 }
 
-impl Timeline {
+impl PageTimeline {
     /// `step` shows how far reading is.
-    pub(super) fn of(analysis: &Analysis, names: &mut Names, step: Step) -> Self {
+    pub(super) fn of(analysis: &Analysis, names: &mut PageNames, step: PageStep) -> Self {
         let figures = &analysis.profile.streams;
         let worked = |at: usize| {
             figures[at]
@@ -84,7 +84,7 @@ impl Timeline {
         let reader = reader.with_slices(analysis.pyramids());
         let shown = streams.into_iter().map(|stream| {
             let columns = picture(analysis, &reader, stream, &ticks, step);
-            Shown {
+            ShownStream {
                 title: title(analysis.trace.streams().get(stream)),
                 worked_ns: analysis.ns(worked(stream)),
                 depth: figures[stream].max_depth,
@@ -132,12 +132,12 @@ fn picture(
     reader: &Reader,
     stream: usize,
     ticks: &Range<u64>,
-    step: Step,
-) -> Vec<Column> {
+    step: PageStep,
+) -> Vec<TimeColumn> {
     let slices = analysis.pyramids();
     let slices = slices.filter(|_| !analysis.scope.has_transparent());
     let column = (ticks.end - ticks.start) / u64::from(COLUMNS);
-    let stretch = Stretch {
+    let stretch = TimeRange {
         stream,
         from: ticks.start,
         to: ticks.end,
@@ -147,11 +147,11 @@ fn picture(
         rows: ROWS,
     };
     if let Some(columns) = reader.summed(&stretch, MOST_BESIDE)
-        && columns.iter().all(Column::is_done)
+        && columns.iter().all(TimeColumn::is_done)
     {
         return columns;
     }
-    let picture = Mutex::new(vec![Column::default(); COLUMNS as usize]);
+    let picture = Mutex::new(vec![TimeColumn::default(); COLUMNS as usize]);
     step(&|progress: &Progress| {
         reader.read(&stretch, progress, |first, columns| {
             let mut picture = picture.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +164,7 @@ fn picture(
 }
 
 /// The rows down to the deepest that has anything.
-fn rows(columns: &[Column], ticks: &Range<u64>, names: &mut Names) -> Vec<Vec<i64>> {
+fn rows(columns: &[TimeColumn], ticks: &Range<u64>, names: &mut PageNames) -> Vec<Vec<i64>> {
     let deepest = columns.iter().map(|column| column.cells.len()).max();
     let length = ((ticks.end - ticks.start) / u64::from(COLUMNS)).max(1);
     let row = |row: usize| {
@@ -184,7 +184,7 @@ fn rows(columns: &[Column], ticks: &Range<u64>, names: &mut Names) -> Vec<Vec<i6
     (0..deepest.unwrap_or(0)).map(row).collect()
 }
 
-fn value(cell: &Cell, length: u64, names: &mut Names) -> i64 {
+fn value(cell: &DepthCell, length: u64, names: &mut PageNames) -> i64 {
     let longest = cell.longest.map(|(predicate, _)| predicate);
     let predicate = longest.or_else(|| cell.first.map(|first| first.predicate));
     let Some(predicate) = predicate.filter(|_| cell.segments > 0) else {

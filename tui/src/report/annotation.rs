@@ -8,7 +8,7 @@ use portmortem_analyzer::text::{percent, shorten};
 use portmortem_analyzer::trace::names::printable;
 
 use super::unit;
-use crate::text_table::{Column, render_keeping};
+use crate::text_table::{TextColumn, render_keeping};
 
 /// The source has at least so many cells of a line.
 const LEAST_SOURCE: usize = 32;
@@ -28,20 +28,20 @@ pub(crate) fn listing(analysis: &Analysis, source: &SourceFile, width: usize) ->
     let counts = |heading: &str, count: fn(&SiteFigures) -> u64| {
         let values = annotated.lines.iter();
         let values: Vec<_> = values.map(|line| line.goals.as_ref().map(count)).collect();
-        Column::some_counts(heading, &values)
+        TextColumn::some_counts(heading, &values)
     };
     let columns = [
-        Column::right(
+        TextColumn::right(
             format!("served {}", unit.name()),
             figures(&|goals| time(goals.served_ticks)),
         ),
-        Column::right("%", figures(&|goals| percent(goals.served_ticks, total))).dispensable(1),
+        TextColumn::right("%", figures(&|goals| percent(goals.served_ticks, total))).dispensable(1),
         counts("calls", |goals| goals.calls),
         counts("exits", |goals| goals.exits()),
         counts("redos", |goals| goals.redos),
         counts("fails", |goals| goals.fails),
-        Column::right("line", cells(&|line| line.number.to_string())),
-        Column::left("source", cells(&|line| line.text.clone())),
+        TextColumn::right("line", cells(&|line| line.number.to_string())),
+        TextColumn::left("source", cells(&|line| line.text.clone())),
     ];
     let table = render_keeping(&columns, width, LEAST_SOURCE);
     let mut rows = table.lines();

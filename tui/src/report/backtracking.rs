@@ -7,7 +7,7 @@ use portmortem_analyzer::text::{count, percent};
 
 use super::catalogue::{self, Printed};
 use super::{page_width, unit};
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 const fn printed(name: &str) -> Printed {
     Printed::of(Table::Backtracks, name)
@@ -41,7 +41,7 @@ pub(crate) fn table(report: &Analysis, top: usize) -> String {
         let row = BacktrackRow::new(edge);
         format!("{} > {}", row.failed, row.resumed)
     });
-    columns.push(Column::goals(
+    columns.push(TextColumn::goals(
         "what failed > what was re-entered",
         names.collect(),
     ));

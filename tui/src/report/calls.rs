@@ -7,7 +7,7 @@ use portmortem_analyzer::text::{bar, time};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use super::page_width;
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 /// Width of the bars of a histogram.
 const BAR: usize = 40;
@@ -48,9 +48,9 @@ fn histogram(figures: &CallFigures) -> String {
     };
     let values: Vec<_> = shown.iter().map(|bin| Some(calls[(*bin)?])).collect();
     let columns = [
-        Column::right("from", cells(&|bin| time(bin_begin_ns(bin)), "…")),
-        Column::some_counts("calls", &values),
-        Column::left("", cells(&|bin| bar(calls[bin], most, BAR), "")),
+        TextColumn::right("from", cells(&|bin| time(bin_begin_ns(bin)), "…")),
+        TextColumn::some_counts("calls", &values),
+        TextColumn::left("", cells(&|bin| bar(calls[bin], most, BAR), "")),
     ];
     render(&columns, page_width())
 }
@@ -61,11 +61,11 @@ fn slowest(report: &Analysis, figures: &CallFigures) -> String {
     let cells = |cell: &dyn Fn(&SlowCall) -> String| calls.iter().map(cell).collect();
     let since = |call: &SlowCall| report.trace.clock().since_start_ns(call.tick);
     let columns = [
-        Column::right("slowest", cells(&|call| time(report.ns(call.ticks)))),
-        Column::right("at", cells(&|call| time(since(call)))),
-        Column::right("stream", cells(&|call| call.stream.to_string())),
-        Column::right("event", cells(&|call| call.event.to_string())),
-        Column::left(
+        TextColumn::right("slowest", cells(&|call| time(report.ns(call.ticks)))),
+        TextColumn::right("at", cells(&|call| time(since(call)))),
+        TextColumn::right("stream", cells(&|call| call.stream.to_string())),
+        TextColumn::right("event", cells(&|call| call.event.to_string())),
+        TextColumn::left(
             "called from",
             cells(&|call| place(report, call.caller, call.site)),
         ),

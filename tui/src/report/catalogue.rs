@@ -4,7 +4,7 @@ use portmortem_analyzer::tables::{Cell, Kind, Row, Table, Unit};
 use portmortem_analyzer::text::{TimeUnit, percent};
 use portmortem_analyzer::trace::names::printable;
 
-use crate::text_table::Column;
+use crate::text_table::TextColumn;
 
 /// A column of the catalogue, by its place in it, as it is printed.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub(super) struct Printed {
     share: bool,
     /// Whether the heading names the unit.
     names_unit: bool,
-    /// [`Column::dispensable`].
+    /// [`TextColumn::dispensable`].
     rank: u8,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn columns<'t, R: Row<'t>>(
     unit: TimeUnit,
     whole_ns: u64,
     printed: impl IntoIterator<Item = Printed>,
-) -> Vec<Column> {
+) -> Vec<TextColumn> {
     let printed = printed.into_iter();
     printed
         .map(|printed| column::<R>(rows, unit, whole_ns, printed))
@@ -90,7 +90,7 @@ fn column<'t, R: Row<'t>>(
     unit: TimeUnit,
     whole_ns: u64,
     printed: Printed,
-) -> Column {
+) -> TextColumn {
     let about = &R::ALL[printed.place];
     let is_time = matches!(about.unit, Unit::Time | Unit::Clock);
     let heading = match printed.heading.unwrap_or(about.title) {
@@ -104,7 +104,7 @@ fn column<'t, R: Row<'t>>(
             _ => None,
         });
         let counts: Vec<Option<u64>> = counts.collect();
-        return Column::some_counts(heading, &counts).dispensable(printed.rank);
+        return TextColumn::some_counts(heading, &counts).dispensable(printed.rank);
     }
     let texts = cells.map(|cell| match cell {
         Cell::Integer(part) if printed.share => percent(part.max(0) as u64, whole_ns),
@@ -117,8 +117,8 @@ fn column<'t, R: Row<'t>>(
         Cell::Missing => "–".to_owned(),
     });
     let column = match about.kind {
-        Kind::Text => Column::left(heading, texts.collect()),
-        Kind::Integer | Kind::Bool => Column::right(heading, texts.collect()),
+        Kind::Text => TextColumn::left(heading, texts.collect()),
+        Kind::Integer | Kind::Bool => TextColumn::right(heading, texts.collect()),
     };
     column.dispensable(printed.rank)
 }

@@ -2,14 +2,14 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{Clause, ClauseRow, Row, Table};
+use portmortem_analyzer::tables::{ClauseData, ClauseRow, Row, Table};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use super::catalogue::{self, Printed};
 use super::flat::compare;
 use super::{page_width, shown_of, unit};
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 const fn printed(name: &str) -> Printed {
     Printed::of(Table::Clauses, name)
@@ -33,7 +33,7 @@ pub(crate) fn order<'t>(
     report: &'t Analysis,
     chosen: Option<&[PredicateIndex]>,
     sort: usize,
-) -> Vec<Clause<'t>> {
+) -> Vec<ClauseData<'t>> {
     let mut clauses = report.tables().clause_list();
     if let Some(chosen) = chosen {
         clauses.retain(|clause| chosen.contains(&clause.predicate));
@@ -46,7 +46,7 @@ pub(crate) fn order<'t>(
 }
 
 /// The first `top` of these clauses, and a line on the rest; how to record them if the trace says nothing of clauses.
-pub(crate) fn table(report: &Analysis, clauses: &[Clause], top: usize) -> String {
+pub(crate) fn table(report: &Analysis, clauses: &[ClauseData], top: usize) -> String {
     if report.trace.clauses().is_empty() {
         return "  The trace does not say which clauses were entered; record it with --clauses.\n"
             .to_owned();
@@ -60,14 +60,14 @@ pub(crate) fn table(report: &Analysis, clauses: &[Clause], top: usize) -> String
     let unused = shown.iter().map(|clause| clause.figures.left_unused());
     let names = shown.iter().map(|clause| name(report, clause));
     let mut columns = printed(FIGURES);
-    columns.push(Column::counts("unused", &unused.collect::<Vec<_>>()));
+    columns.push(TextColumn::counts("unused", &unused.collect::<Vec<_>>()));
     columns.extend(printed(&[LINE]));
-    columns.push(Column::left("clause", names.collect()));
+    columns.push(TextColumn::left("clause", names.collect()));
     render(&columns, page_width()) + &shown_of(shown.len(), clauses.len())
 }
 
 /// Which clause of which predicate it is, and its file if that is not the predicate's.
-fn name(report: &Analysis, clause: &Clause) -> String {
+fn name(report: &Analysis, clause: &ClauseData) -> String {
     let predicate = report.predicate(clause.predicate);
     let Some(info) = clause.info() else {
         return format!("{predicate} none");

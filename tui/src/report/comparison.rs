@@ -1,11 +1,11 @@
 //! Two programs side by side: a line for each predicate, goal or test that changed.
 
-use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal, Test};
+use portmortem_analyzer::comparison::{ComparedGoal, Comparison, Figure, RowChange, Test};
 use portmortem_analyzer::text::{TimeUnit, count, counted, difference, rounded, time};
 use portmortem_analyzer::trace::names::printable;
 
 use super::page_width;
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 /// What both sides are, in a line or more each: the work, and what is none. `names` are those of
 /// their recordings.
@@ -46,7 +46,7 @@ pub(crate) fn headline(comparison: &Comparison, names: [&str; 2]) -> String {
 
 /// The first `top` of the predicates that changed, and a line on the rest.
 pub(crate) fn predicates(comparison: &Comparison, top: usize) -> String {
-    let layout = Layout::of_self_time(comparison, "predicate");
+    let layout = TableLayout::of_self_time(comparison, "predicate");
     table(
         &comparison.predicates,
         comparison,
@@ -58,33 +58,39 @@ pub(crate) fn predicates(comparison: &Comparison, top: usize) -> String {
 
 /// The first `top` of the tests of plunit that changed, and a line on the rest.
 pub(crate) fn tests(comparison: &Comparison, top: usize) -> String {
-    let layout = Layout::of_self_time(comparison, "test");
+    let layout = TableLayout::of_self_time(comparison, "test");
     let name = |test: &Test| printable(&test.to_string());
     table(&comparison.tests, comparison, &layout, name, top)
 }
 
 /// The first `top` of the goals that changed, and a line on the rest.
 pub(crate) fn goals(comparison: &Comparison, top: usize) -> String {
-    let layout = Layout {
+    let layout = TableLayout {
         time: Figure::Time,
         time_heading: "served",
         name_heading: "goal",
         // Names of goals are long.
         differences: &DIFFERENCES[1..],
     };
-    table(&comparison.goals, comparison, &layout, Goal::to_string, top)
+    table(
+        &comparison.goals,
+        comparison,
+        &layout,
+        ComparedGoal::to_string,
+        top,
+    )
 }
 
 /// What a table shows.
-struct Layout {
+struct TableLayout {
     time: Figure,
     time_heading: &'static str,
     name_heading: &'static str,
-    /// Counts whose differences are shown, with their headings and [`Column::dispensable`].
+    /// Counts whose differences are shown, with their headings and [`TextColumn::dispensable`].
     differences: &'static [(Figure, &'static str, u8)],
 }
 
-impl Layout {
+impl TableLayout {
     /// With self times, net where they were measured, and all counts.
     fn of_self_time(comparison: &Comparison, name_heading: &'static str) -> Self {
         Self {
@@ -108,25 +114,25 @@ const DIFFERENCES: &[(Figure, &str, u8)] = &[
 ];
 
 fn table<K>(
-    changes: &[Change<K>],
+    changes: &[RowChange<K>],
     comparison: &Comparison,
-    layout: &Layout,
+    layout: &TableLayout,
     name: impl Fn(&K) -> String,
     top: usize,
 ) -> String {
-    let &Layout {
+    let &TableLayout {
         time, name_heading, ..
     } = layout;
-    let shown = |change: &&Change<K>| !change.is_engine_work && change.is_change(time);
+    let shown = |change: &&RowChange<K>| !change.is_engine_work && change.is_change(time);
     let changed = changes.iter().filter(shown);
-    let changed: Vec<&Change<K>> = changed.collect();
+    let changed: Vec<&RowChange<K>> = changed.collect();
     let shown = &changed[..changed.len().min(top)];
     if changed.is_empty() {
         return format!("no {name_heading} changed\n");
     }
     let times = shown.iter().flat_map(|change| change.get(time));
     let unit = TimeUnit::for_longest(times.map(|time| time.median).max().unwrap_or(0));
-    let cells = |cell: &dyn Fn(&Change<K>) -> String| {
+    let cells = |cell: &dyn Fn(&RowChange<K>) -> String| {
         shown.iter().map(|change| cell(change)).collect::<Vec<_>>()
     };
     // A cell of one side; nothing is known of what was not called.
@@ -140,30 +146,33 @@ fn table<K>(
         })
     };
     let mut columns = vec![
-        Column::right("calls", value(Figure::Calls, 0, &rounded)),
-        Column::right("to", value(Figure::Calls, 1, &rounded)),
+        TextColumn::right("calls", value(Figure::Calls, 0, &rounded)),
+        TextColumn::right("to", value(Figure::Calls, 1, &rounded)),
     ];
     for &(figure, heading, rank) in layout.differences {
-        let differs = |change: &&Change<K>| change.difference(figure) != 0;
+        let differs = |change: &&RowChange<K>| change.difference(figure) != 0;
         if figure == Figure::Exceptions && !shown.iter().any(differs) {
             continue;
         }
-        let cell = |change: &Change<K>| difference(change.difference(figure));
-        columns.push(Column::right(heading, cells(&cell)).dispensable(rank));
+        let cell = |change: &RowChange<K>| difference(change.difference(figure));
+        columns.push(TextColumn::right(heading, cells(&cell)).dispensable(rank));
     }
-    columns.push(Column::right(
+    columns.push(TextColumn::right(
         format!("{} {}", layout.time_heading, unit.name()),
         value(time, 0, &|ns| unit.format(ns)),
     ));
-    columns.push(Column::right("to", value(time, 1, &|ns| unit.format(ns))));
+    columns.push(TextColumn::right(
+        "to",
+        value(time, 1, &|ns| unit.format(ns)),
+    ));
     if comparison.recordings != [1, 1] {
-        let spread = |change: &Change<K>| {
+        let spread = |change: &RowChange<K>| {
             let spreads = change.get(time).map(|side| side.most - side.least);
             unit.format(spreads[0].max(spreads[1]))
         };
-        columns.push(Column::right("noise", cells(&spread)).dispensable(3));
+        columns.push(TextColumn::right("noise", cells(&spread)).dispensable(3));
     }
-    columns.push(Column::goals(
+    columns.push(TextColumn::goals(
         name_heading,
         cells(&|change| name(&change.key)),
     ));

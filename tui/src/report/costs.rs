@@ -8,7 +8,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 
 use super::catalogue::{self, Printed};
 use super::{page_width, unit};
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 const fn printed(name: &str) -> Printed {
     Printed::of(Table::Centers, name)
@@ -70,17 +70,17 @@ pub(super) fn symbolic(report: &Analysis, order: &[PredicateIndex], top: usize) 
         .take(top)
         .map(|&index| (index, costs.of_predicate(index)))
         .collect();
-    let mut columns: Vec<Column> = SHOWN
+    let mut columns: Vec<TextColumn> = SHOWN
         .iter()
         .map(|component| {
             let sums = rows.iter();
             let sums = sums.map(|(_, sums)| sums.get(component).copied().unwrap_or(0));
-            Column::counts(component.name(), &sums.collect::<Vec<u64>>())
+            TextColumn::counts(component.name(), &sums.collect::<Vec<u64>>())
         })
         .collect();
     let names = rows
         .iter()
         .map(|&(index, _)| report.trace.predicate_name(index).to_owned());
-    columns.push(Column::left("symbolic costs of", names.collect()));
+    columns.push(TextColumn::left("symbolic costs of", names.collect()));
     render(&columns, page_width())
 }

@@ -13,14 +13,14 @@ use portmortem_analyzer::trace::{PredicateIndex, SiteIndex};
 use unicode_width::UnicodeWidthStr;
 
 use super::{arguments, page_width, unit, values};
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 /// More callers or callees than this are summed up in one line.
 const MOST_NEIGHBOURS: usize = 12;
 
 /// A line of the block.
 #[derive(Debug, Clone)]
-struct Line {
+struct NeighbourLine {
     mark: &'static str,
     name: String,
     figures: EdgeFigures,
@@ -32,7 +32,7 @@ pub(crate) fn block(report: &Analysis, index: PredicateIndex, counted: Counted) 
     let counted = counted.on_page_of(&report.trace, index);
     let figures = counted.predicate(&report.profile.predicates[index as usize]);
     let mut lines = callers(report, index, counted);
-    lines.push(Line {
+    lines.push(NeighbourLine {
         mark: "",
         name: report.trace.predicate_name(index).to_owned(),
         figures: EdgeFigures {
@@ -118,7 +118,7 @@ fn place(report: &Analysis, index: PredicateIndex) -> Option<String> {
     ))
 }
 
-fn callers(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<Line> {
+fn callers(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<NeighbourLine> {
     let edges = report.profile.edges.iter();
     let callers = edges.filter(|((_, callee), _)| *callee == index);
     let lines = callers.map(|(&(caller, _), edge)| {
@@ -129,7 +129,7 @@ fn callers(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<Li
             report.caller(caller).to_owned()
         };
         let edge = counted.edge(edge);
-        let line = Line {
+        let line = NeighbourLine {
             mark: "<",
             name,
             figures: edge,
@@ -140,7 +140,7 @@ fn callers(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<Li
     summed_up(lines.collect(), "<")
 }
 
-fn callees(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<Line> {
+fn callees(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<NeighbourLine> {
     let me = Caller::Predicate(index);
     let edges = &report.profile.edges;
     let callees = edges.range((me, 0)..=(me, PredicateIndex::MAX));
@@ -149,7 +149,7 @@ fn callees(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<Li
     let others =
         others.filter(|(callee, edge)| counted.shows(&report.trace, *callee, edge.spent_ticks));
     let lines = others.map(|(callee, edge)| {
-        let line = Line {
+        let line = NeighbourLine {
             mark: ">",
             name: report.predicate(callee).to_owned(),
             figures: edge,
@@ -167,10 +167,10 @@ fn callees(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<Li
 fn with_sites(
     report: &Analysis,
     (caller, callee): (Caller, PredicateIndex),
-    mut line: Line,
+    mut line: NeighbourLine,
     counted: Counted,
     timed: bool,
-) -> Vec<Line> {
+) -> Vec<NeighbourLine> {
     let key = |site| (caller, callee, site);
     let sites = &report.profile.sites;
     let sites = sites.range(key(None)..=key(Some(SiteIndex::MAX)));
@@ -184,7 +184,7 @@ fn with_sites(
             vec![line]
         }
         _ => {
-            let below = goals.into_iter().map(|(site, figures)| Line {
+            let below = goals.into_iter().map(|(site, figures)| NeighbourLine {
                 mark: "",
                 name: site.map_or_else(
                     || "  no site".to_owned(),
@@ -217,7 +217,7 @@ fn goal(report: &Analysis, caller: Caller, site: SiteIndex) -> String {
 }
 
 /// The largest, each with what is below it, and one line for all others.
-fn summed_up(mut groups: Vec<Vec<Line>>, mark: &'static str) -> Vec<Line> {
+fn summed_up(mut groups: Vec<Vec<NeighbourLine>>, mark: &'static str) -> Vec<NeighbourLine> {
     groups.sort_by_key(|group| Reverse((group[0].ticks, group[0].figures.calls)));
     let rest = if groups.len() > MOST_NEIGHBOURS {
         groups.split_off(MOST_NEIGHBOURS - 1)
@@ -230,7 +230,7 @@ fn summed_up(mut groups: Vec<Vec<Line>>, mark: &'static str) -> Vec<Line> {
         rest.iter().for_each(|group| figures.add(&group[0].figures));
         let ticks = rest.iter().filter_map(|group| group[0].ticks);
         let ticks = ticks.fold(0, u64::saturating_add);
-        lines.push(Line {
+        lines.push(NeighbourLine {
             mark,
             name: format!("… {} others", rest.len()),
             figures,
@@ -240,21 +240,22 @@ fn summed_up(mut groups: Vec<Vec<Line>>, mark: &'static str) -> Vec<Line> {
     lines
 }
 
-fn table(report: &Analysis, lines: &[Line], counted: Counted, whole: u64) -> String {
+fn table(report: &Analysis, lines: &[NeighbourLine], counted: Counted, whole: u64) -> String {
     let unit = unit(report, counted);
-    let cells = |cell: &dyn Fn(&Line) -> String| lines.iter().map(cell).collect::<Vec<_>>();
+    let cells =
+        |cell: &dyn Fn(&NeighbourLine) -> String| lines.iter().map(cell).collect::<Vec<_>>();
     let counts = |heading, value: fn(&EdgeFigures) -> u64| {
         let values: Vec<u64> = lines.iter().map(|line| value(&line.figures)).collect();
-        Column::counts(heading, &values)
+        TextColumn::counts(heading, &values)
     };
     let none = || "–".to_owned();
-    let time = |line: &Line| {
+    let time = |line: &NeighbourLine| {
         line.ticks
             .map_or_else(none, |ticks| unit.format(report.ns(ticks)))
     };
     let columns = [
-        Column::right(unit.name(), cells(&time)),
-        Column::right(
+        TextColumn::right(unit.name(), cells(&time)),
+        TextColumn::right(
             "%",
             cells(&|line| line.ticks.map_or_else(none, |t| percent(t, whole))),
         ),
@@ -262,8 +263,8 @@ fn table(report: &Analysis, lines: &[Line], counted: Counted, whole: u64) -> Str
         counts("exits", |edge| edge.exits()),
         counts("redos", |edge| edge.redos),
         counts("fails", |edge| edge.fails),
-        Column::left("", cells(&|line| line.mark.to_owned())),
-        Column::left("", cells(&|line| line.name.clone())),
+        TextColumn::left("", cells(&|line| line.mark.to_owned())),
+        TextColumn::left("", cells(&|line| line.name.clone())),
     ];
     render(&columns, page_width())
 }

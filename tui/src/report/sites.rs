@@ -2,14 +2,14 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{Row, Site, SiteRow, Table};
+use portmortem_analyzer::tables::{Row, SiteData, SiteRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use super::catalogue::{self, Printed};
 use super::flat::compare;
 use super::{page_width, shown_of, unit};
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 const fn printed(name: &str) -> Printed {
     Printed::of(Table::Sites, name)
@@ -33,7 +33,7 @@ pub(crate) fn order<'t>(
     chosen: Option<&[PredicateIndex]>,
     sort: usize,
     counted: Counted,
-) -> Vec<Site<'t>> {
+) -> Vec<SiteData<'t>> {
     let mut sites = report.tables_of(counted).site_list();
     sites.retain(|site| counted.shows(&report.trace, site.callee, site.figures.served_ticks));
     if let Some(chosen) = chosen {
@@ -49,7 +49,7 @@ pub(crate) fn order<'t>(
 /// The first `top` of these sites, in the order of a column, and a line on the rest.
 pub(crate) fn table(
     report: &Analysis,
-    sites: &[Site],
+    sites: &[SiteData],
     sort: usize,
     counted: Counted,
     top: usize,
@@ -68,12 +68,12 @@ pub(crate) fn table(
         let callee = report.predicate(site.callee);
         format!("{}: {} > {callee}", place(site), report.caller(site.caller))
     });
-    columns.push(Column::goals("goal", goals.collect()));
+    columns.push(TextColumn::goals("goal", goals.collect()));
     render(&columns, page_width()) + &shown_of(shown.len(), sites.len())
 }
 
 /// `file:line` of a goal, the file without its directories; which goal of which clause it is where that is not known.
-fn place(site: &Site) -> String {
+fn place(site: &SiteData) -> String {
     let Some(info) = site.info() else {
         return "no site".to_owned();
     };

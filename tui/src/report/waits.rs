@@ -2,14 +2,14 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{ROOT, Row, Table, Wait, WaitRow};
+use portmortem_analyzer::tables::{ROOT, Row, Table, WaitData, WaitRow};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::{indicator, printable};
 
 use super::catalogue::{self, Printed};
 use super::flat::compare;
 use super::{page_width, shown_of, unit};
-use crate::text_table::{Column, render};
+use crate::text_table::{TextColumn, render};
 
 const fn printed(name: &str) -> Printed {
     Printed::of(Table::Waits, name)
@@ -26,14 +26,14 @@ const LINE: Printed = printed("line");
 
 /// The rows of the table `waits`, sorted by a column of it: numbers the largest first, texts
 /// alphabetically; what is not known comes last.
-pub(crate) fn order(report: &Analysis, sort: usize) -> Vec<Wait<'_>> {
+pub(crate) fn order(report: &Analysis, sort: usize) -> Vec<WaitData<'_>> {
     let mut waits = report.tables().wait_list();
     waits.sort_by(|a, b| compare(WaitRow::cell(a, sort), WaitRow::cell(b, sort)));
     waits
 }
 
 /// The first `top` of these waits, and a line on the rest; why there are none if that is so.
-pub(crate) fn table(report: &Analysis, waits: &[Wait], top: usize) -> String {
+pub(crate) fn table(report: &Analysis, waits: &[WaitData], top: usize) -> String {
     if report.profile.waits.is_none() {
         return "  Who waited for whom is not known: the trace does not say what mutexes, queues and \
                 threads\n  calls are about. Recordings with stubs do.\n"
@@ -57,8 +57,8 @@ pub(crate) fn table(report: &Analysis, waits: &[Wait], top: usize) -> String {
     };
     let mut columns = printed(FIGURES);
     columns.extend([
-        Column::left("who", texts(&|row| who(row.stream, row.name))),
-        Column::left(
+        TextColumn::left("who", texts(&|row| who(row.stream, row.name))),
+        TextColumn::left(
             "for whom",
             texts(&|row| match (row.awaited, row.kind) {
                 (Some(id), _) => who(id, row.awaited_name.unwrap_or("")),
@@ -66,7 +66,7 @@ pub(crate) fn table(report: &Analysis, waits: &[Wait], top: usize) -> String {
                 (None, None) => String::new(),
             }),
         ),
-        Column::left(
+        TextColumn::left(
             "for what",
             texts(&|row| match (row.kind, row.object) {
                 (Some(kind), Some(name)) => format!("{kind} {}", printable(address(name))),
@@ -76,7 +76,7 @@ pub(crate) fn table(report: &Analysis, waits: &[Wait], top: usize) -> String {
     ]);
     columns.extend(printed(&[LINE]));
     let places = shown.iter().map(|wait| place(report, wait));
-    columns.push(Column::left("where", places.collect()));
+    columns.push(TextColumn::left("where", places.collect()));
     render(&columns, page_width()) + &shown_of(shown.len(), waits.len())
 }
 
@@ -89,7 +89,7 @@ fn address(name: &str) -> &str {
 }
 
 /// The goal that waited, without modules: there is little room.
-fn place(report: &Analysis, wait: &Wait) -> String {
+fn place(report: &Analysis, wait: &WaitData) -> String {
     let short = |of: PredicateIndex| {
         let info = report.trace.predicates().get(of as usize);
         info.map_or_else(

@@ -8,7 +8,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::basis::{Basis, bits_of, dominant};
-use super::{Evidence, Kind, linear};
+use super::{GrowthEvidence, GrowthKind, linear};
 
 /// Highest degree of a polynomial looked for.
 const MAX_DEGREE: u32 = 6;
@@ -56,17 +56,17 @@ impl Exact {
 
     /// What it is, by the term that grows fastest.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> GrowthKind {
         match self.terms.first().map(|(_, basis)| *basis) {
-            None | Some(Basis::Power(0)) => Kind::Constant,
-            Some(Basis::Power(degree)) => Kind::Polynomial { degree },
-            Some(Basis::Exponential { base, .. }) => Kind::Exponential { base: base.into() },
-            Some(Basis::Lucas { p, q, .. }) => Kind::Exponential {
+            None | Some(Basis::Power(0)) => GrowthKind::Constant,
+            Some(Basis::Power(degree)) => GrowthKind::Polynomial { degree },
+            Some(Basis::Exponential { base, .. }) => GrowthKind::Exponential { base: base.into() },
+            Some(Basis::Lucas { p, q, .. }) => GrowthKind::Exponential {
                 base: dominant(p, q),
             },
-            Some(Basis::FloorLog) => Kind::Logarithmic,
-            Some(Basis::LogSum) => Kind::Linearithmic,
-            Some(Basis::Factorial | Basis::Arrangements) => Kind::Factorial,
+            Some(Basis::FloorLog) => GrowthKind::Logarithmic,
+            Some(Basis::LogSum) => GrowthKind::Linearithmic,
+            Some(Basis::Factorial | Basis::Arrangements) => GrowthKind::Factorial,
         }
     }
 }
@@ -239,10 +239,10 @@ fn families(has_zero: bool) -> Vec<Family> {
 }
 
 /// The simplest function through all points, which are of different sizes in ascending order, and the evidence for it.
-pub(super) fn find(points: &[(u64, BigInt)]) -> Option<(Exact, Evidence)> {
+pub(super) fn find(points: &[(u64, BigInt)]) -> Option<(Exact, GrowthEvidence)> {
     let has_zero = points.first().is_some_and(|(n, _)| *n == 0);
     families(has_zero).iter().find_map(|family| {
-        let evidence = Evidence {
+        let evidence = GrowthEvidence {
             points: points.len(),
             parameters: family.parameters(),
         };

@@ -33,7 +33,7 @@ pub struct Sample {
 
 /// What kind of function it is, by what grows fastest.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum GrowthKind {
     /// The same at every size.
     Constant,
     /// `log n`
@@ -56,7 +56,7 @@ pub enum Kind {
     Power,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for GrowthKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Constant => write!(f, "constant"),
@@ -75,14 +75,14 @@ impl fmt::Display for Kind {
 
 /// What speaks for a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Evidence {
+pub struct GrowthEvidence {
     /// Points that it was found from: different sizes of an exact function, samples of a fitted one.
     pub points: usize,
     /// Free parameters; a base or a recurrence chosen from a list is one.
     pub parameters: usize,
 }
 
-impl Evidence {
+impl GrowthEvidence {
     /// Points that it could have missed.
     #[must_use]
     pub fn checks(self) -> usize {
@@ -141,14 +141,14 @@ pub enum Growth {
         /// The function.
         function: Exact,
         /// What speaks for it.
-        evidence: Evidence,
+        evidence: GrowthEvidence,
     },
     /// About so.
     Fitted {
         /// The class, with bounds.
         fitted: Fitted,
         /// Points and parameters of the fit.
-        evidence: Evidence,
+        evidence: GrowthEvidence,
     },
     /// Too few sizes to say.
     Unknown {
@@ -187,7 +187,7 @@ impl Growth {
         });
         match fitted.flatten() {
             Some(fitted) => {
-                let evidence = Evidence {
+                let evidence = GrowthEvidence {
                     points: samples.len(),
                     parameters: fitted.parameters(),
                 };
@@ -228,7 +228,7 @@ impl Growth {
 
     /// What kind of function it is; `None` if unknown.
     #[must_use]
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<GrowthKind> {
         match self {
             Self::Exact { function, .. } => Some(function.kind()),
             Self::Fitted { fitted, .. } => Some(fitted.kind()),
@@ -238,7 +238,7 @@ impl Growth {
 
     /// Points and free parameters; `None` if unknown.
     #[must_use]
-    pub fn evidence(&self) -> Option<Evidence> {
+    pub fn evidence(&self) -> Option<GrowthEvidence> {
         match self {
             Self::Exact { evidence, .. } | Self::Fitted { evidence, .. } => Some(*evidence),
             Self::Unknown { .. } => None,

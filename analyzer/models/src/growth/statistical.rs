@@ -1,7 +1,7 @@
 //! Counts that follow no exact function (random inputs, several runs of one size): candidate classes of growth fitted by
 //! least squares of relative errors, judged by how well each predicts the points that it is not shown.
 
-use super::{Estimate, Kind};
+use super::{Estimate, GrowthKind};
 use crate::least_squares::{self, Solution};
 
 /// Of the interval that predictions are given with.
@@ -29,14 +29,14 @@ pub(crate) struct Point {
 }
 
 /// A function of the size.
-type Term = fn(f64) -> f64;
+type GrowthTerm = fn(f64) -> f64;
 
 /// A class of growth: its leading term, and lower ones that it may come with.
-struct Class {
-    kind: Kind,
+struct GrowthClass {
+    kind: GrowthKind,
     name: &'static str,
-    leading: Term,
-    lower: &'static [(&'static str, Term)],
+    leading: GrowthTerm,
+    lower: &'static [(&'static str, GrowthTerm)],
 }
 
 fn one(_: f64) -> f64 {
@@ -56,45 +56,45 @@ fn square(n: f64) -> f64 {
 }
 
 /// In order of growth.
-const CLASSES: [Class; 7] = [
-    Class {
-        kind: Kind::Constant,
+const CLASSES: [GrowthClass; 7] = [
+    GrowthClass {
+        kind: GrowthKind::Constant,
         name: "",
         leading: one,
         lower: &[],
     },
-    Class {
-        kind: Kind::Logarithmic,
+    GrowthClass {
+        kind: GrowthKind::Logarithmic,
         name: "log2 n",
         leading: log,
         lower: &[("", one)],
     },
-    Class {
-        kind: Kind::Polynomial { degree: 1 },
+    GrowthClass {
+        kind: GrowthKind::Polynomial { degree: 1 },
         name: "n",
         leading: linear,
         lower: &[("", one)],
     },
-    Class {
-        kind: Kind::Linearithmic,
+    GrowthClass {
+        kind: GrowthKind::Linearithmic,
         name: "n log2 n",
         leading: n_log_n,
         lower: &[("n", linear)],
     },
-    Class {
-        kind: Kind::Polynomial { degree: 2 },
+    GrowthClass {
+        kind: GrowthKind::Polynomial { degree: 2 },
         name: "n^2",
         leading: square,
         lower: &[("n", linear)],
     },
-    Class {
-        kind: Kind::Polynomial { degree: 2 },
+    GrowthClass {
+        kind: GrowthKind::Polynomial { degree: 2 },
         name: "n^2 log2 n",
         leading: |n| n * n * log(n),
         lower: &[("n^2", square)],
     },
-    Class {
-        kind: Kind::Polynomial { degree: 3 },
+    GrowthClass {
+        kind: GrowthKind::Polynomial { degree: 3 },
         name: "n^3",
         leading: |n| n * n * n,
         lower: &[("n^2", square)],
@@ -103,10 +103,10 @@ const CLASSES: [Class; 7] = [
 
 /// A class with coefficients.
 #[derive(Debug, Clone)]
-struct Candidate {
-    kind: Kind,
+struct FittedClass {
+    kind: GrowthKind,
     names: Vec<&'static str>,
-    terms: Vec<Term>,
+    terms: Vec<GrowthTerm>,
     /// Whether the logarithm of the count is what is fitted.
     of_logarithm: bool,
     solution: Solution,
@@ -117,15 +117,15 @@ struct Candidate {
 /// The class that counts seem to follow.
 #[derive(Debug, Clone)]
 pub struct Fitted {
-    best: Candidate,
+    best: FittedClass,
     /// All that may be true, the best included.
-    plausible: Vec<Candidate>,
+    plausible: Vec<FittedClass>,
 }
 
 impl Fitted {
     /// The class.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> GrowthKind {
         self.best.kind
     }
 
@@ -155,7 +155,7 @@ impl Fitted {
     /// `1.39 n log2 n - 2.8 n`
     #[must_use]
     pub fn formula(&self) -> String {
-        let Candidate {
+        let FittedClass {
             names,
             solution,
             of_logarithm,
@@ -163,7 +163,9 @@ impl Fitted {
         } = &self.best;
         let k = &solution.coefficients;
         match (of_logarithm, self.best.kind) {
-            (true, Kind::Exponential { base }) => format!("{} {base:.4}^n", short(k[0].exp())),
+            (true, GrowthKind::Exponential { base }) => {
+                format!("{} {base:.4}^n", short(k[0].exp()))
+            }
             (true, _) => format!("{} n^{}", short(k[0].exp()), short(k[1])),
             (false, _) => {
                 let mut text = String::new();
@@ -189,11 +191,11 @@ fn short(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-impl Candidate {
+impl FittedClass {
     /// `None` if the points do not determine it, or it falls with the size.
     fn fit(
-        kind: Kind,
-        (names, terms): (Vec<&'static str>, Vec<Term>),
+        kind: GrowthKind,
+        (names, terms): (Vec<&'static str>, Vec<GrowthTerm>),
         of_logarithm: bool,
         points: &[Point],
     ) -> Option<Self> {
@@ -253,13 +255,13 @@ fn scale_of(value: f64) -> f64 {
     value.max(LEAST)
 }
 
-fn value(solution: &Solution, terms: &[Term], of_logarithm: bool, n: f64) -> f64 {
+fn value(solution: &Solution, terms: &[GrowthTerm], of_logarithm: bool, n: f64) -> f64 {
     let row: Vec<f64> = terms.iter().map(|term| term(n)).collect();
     let value = solution.at(&row);
     if of_logarithm { value.exp() } else { value }
 }
 
-fn solve(terms: &[Term], of_logarithm: bool, points: &[Point]) -> Option<Solution> {
+fn solve(terms: &[GrowthTerm], of_logarithm: bool, points: &[Point]) -> Option<Solution> {
     let scaled = |point: &Point| {
         let scale = if of_logarithm {
             1.0
@@ -287,17 +289,19 @@ fn solve(terms: &[Term], of_logarithm: bool, points: &[Point]) -> Option<Solutio
 pub(crate) fn fit(points: &[Point]) -> Option<Fitted> {
     let named = candidates(&CLASSES, points);
     let base = exponential_base(points);
-    let free: Vec<Candidate> = [
-        (Kind::Exponential { base }, linear as Term),
-        (Kind::Power, |n: f64| n.max(1.0).ln()),
+    let free: Vec<FittedClass> = [
+        (GrowthKind::Exponential { base }, linear as GrowthTerm),
+        (GrowthKind::Power, |n: f64| n.max(1.0).ln()),
     ]
     .into_iter()
-    .filter_map(|(kind, term)| Candidate::fit(kind, (vec!["", ""], vec![one, term]), true, points))
+    .filter_map(|(kind, term)| {
+        FittedClass::fit(kind, (vec!["", ""], vec![one, term]), true, points)
+    })
     .collect();
     let use_free = least_error(&named) > limit(&free, points);
     let all = if use_free { free } else { named };
     let limit = limit(&all, points);
-    let plausible: Vec<Candidate> = all
+    let plausible: Vec<FittedClass> = all
         .into_iter()
         .filter(|candidate| candidate.left_out <= limit)
         .collect();
@@ -318,7 +322,7 @@ pub(crate) fn fit(points: &[Point]) -> Option<Fitted> {
 pub(crate) fn fit_time(points: &[Point]) -> Option<Fitted> {
     let all = candidates(&CLASSES[..3], points);
     let limit = limit(&all, points);
-    let plausible: Vec<Candidate> = all
+    let plausible: Vec<FittedClass> = all
         .into_iter()
         .filter(|candidate| candidate.left_out <= limit)
         .collect();
@@ -328,25 +332,25 @@ pub(crate) fn fit_time(points: &[Point]) -> Option<Fitted> {
 }
 
 /// Every class that `points` determine, with and without lower terms, in order of growth.
-fn candidates(classes: &[Class], points: &[Point]) -> Vec<Candidate> {
+fn candidates(classes: &[GrowthClass], points: &[Point]) -> Vec<FittedClass> {
     let mut all = Vec::new();
     for class in classes {
         for lower in 0..=class.lower.len() {
             let lower = class.lower[..lower].iter().copied();
             let terms = [(class.name, class.leading)].into_iter().chain(lower);
-            all.extend(Candidate::fit(class.kind, terms.unzip(), false, points));
+            all.extend(FittedClass::fit(class.kind, terms.unzip(), false, points));
         }
     }
     all
 }
 
-fn least_error(candidates: &[Candidate]) -> f64 {
+fn least_error(candidates: &[FittedClass]) -> f64 {
     let errors = candidates.iter().map(|candidate| candidate.left_out);
     errors.fold(f64::INFINITY, f64::min)
 }
 
 /// Of those with fewest terms the one with the least error.
-fn simplest(candidates: &[Candidate]) -> Option<&Candidate> {
+fn simplest(candidates: &[FittedClass]) -> Option<&FittedClass> {
     candidates.iter().min_by(|a, b| {
         let terms = a.terms.len().cmp(&b.terms.len());
         terms.then(a.left_out.total_cmp(&b.left_out))
@@ -354,7 +358,7 @@ fn simplest(candidates: &[Candidate]) -> Option<&Candidate> {
 }
 
 /// The error with which a candidate may be the true one.
-fn limit(candidates: &[Candidate], points: &[Point]) -> f64 {
+fn limit(candidates: &[FittedClass], points: &[Point]) -> f64 {
     (ODDS / points.len() as f64).exp() * least_error(candidates).max(NEGLIGIBLE)
 }
 

@@ -59,7 +59,7 @@ fn fibonacci_from_five_sizes() {
     let found = exactly(&[6, 8, 10, 12, 14], |n| 2 * fibonacci(n + 1) - 1);
     assert_eq!(found, ("2 F(n+1) - 1".to_owned(), 5, 4));
     let growth = inferred(&[6, 8, 10, 12, 14], |n| 2 * fibonacci(n + 1) - 1);
-    let Some(Kind::Exponential { base }) = growth.kind() else {
+    let Some(GrowthKind::Exponential { base }) = growth.kind() else {
         panic!("{growth:?}");
     };
     assert!((base - f64::midpoint(1.0, 5f64.sqrt())).abs() < 1e-12);
@@ -97,7 +97,7 @@ fn merge_sort_at_any_size() {
         }
     }
     let growth = inferred(&[5, 12, 16, 33, 50, 64], calls);
-    assert_eq!(growth.kind(), Some(Kind::Linearithmic));
+    assert_eq!(growth.kind(), Some(GrowthKind::Linearithmic));
     assert!(growth.is_exact());
     assert_eq!(growth.at(1000), Some(Estimate::certain(calls(1000) as f64)));
 }
@@ -130,7 +130,7 @@ fn nearly_is_not_exactly() {
     let off_by_one = |n: u64| n * n + u64::from(n == 30);
     let growth = inferred(&[10, 20, 30, 40, 50, 60], off_by_one);
     assert!(!growth.is_exact());
-    assert_eq!(growth.kind(), Some(Kind::Polynomial { degree: 2 }));
+    assert_eq!(growth.kind(), Some(GrowthKind::Polynomial { degree: 2 }));
     let estimate = growth.at(600).unwrap();
     assert!(estimate.low <= 360_000.0 && estimate.high >= 360_000.0);
     assert!((estimate.value - 360_000.0).abs() < 3_600.0);
@@ -190,7 +190,7 @@ fn quicksort_is_n_log_n_about() {
     }
     let growth = Growth::infer(&all);
     assert!(!growth.is_exact());
-    assert_eq!(growth.kind(), Some(Kind::Linearithmic));
+    assert_eq!(growth.kind(), Some(GrowthKind::Linearithmic));
     let expected = 2.0 * 10_000.0 * 10_000f64.ln() - 2.846 * 10_000.0;
     let estimate = growth.at(10_000).unwrap();
     assert!(

@@ -1,14 +1,14 @@
 //! Results that grow behind a recursive call: lists and sums of the way that led to an answer.
 
-use super::{Kind, Token, Written, head_name, neck};
+use super::{GoalText, Lexeme, Token, head_name, neck};
 
 /// The arguments of a predicate, counted from 0, that a clause of it builds from what its recursive
 /// call gave there: it puts that into a larger term, or computes with it.
 pub(in crate::advice) fn built_up(clauses: &[Vec<Token>], name: &str, arity: usize) -> Vec<usize> {
-    let rules: Vec<Written> = clauses
+    let rules: Vec<GoalText> = clauses
         .iter()
         .filter(|clause| head_name(clause) == Some(name) && neck(clause).is_some())
-        .map(|clause| Written {
+        .map(|clause| GoalText {
             tokens: clause,
             name: 0,
         })
@@ -27,7 +27,7 @@ pub(in crate::advice) fn keeps_some(clauses: &[Vec<Token>], name: &str) -> bool 
     declarations.into_iter().any(|tokens| {
         let names = tokens.iter().zip(tokens.iter().skip(1));
         names.into_iter().any(|(of, next)| {
-            of.text == name && matches!(next.kind, Kind::Open { arguments: true })
+            of.text == name && matches!(next.kind, Lexeme::Open { arguments: true })
         })
     })
 }
@@ -39,7 +39,7 @@ pub(in crate::advice) fn declared<'t>(clause: &[Token<'t>], kind: &str) -> Vec<&
         [neck, of, names @ ..] if neck.text == ":-" && of.text == kind => {
             let pairs = names.iter().zip(names.iter().skip(1));
             let named = pairs.filter(|(name, slash)| {
-                name.kind == Kind::Atom && ["/", "//"].contains(&slash.text)
+                name.kind == Lexeme::Atom && ["/", "//"].contains(&slash.text)
             });
             named.map(|(name, _)| name.text).collect()
         }
@@ -47,7 +47,7 @@ pub(in crate::advice) fn declared<'t>(clause: &[Token<'t>], kind: &str) -> Vec<&
     }
 }
 
-impl Written<'_> {
+impl GoalText<'_> {
     /// Whether this head has, as this argument, more than what a call of the same predicate in its
     /// clause gave there.
     fn builds_up(&self, argument: usize) -> bool {

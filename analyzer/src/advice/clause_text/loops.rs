@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Kind, Written, opens_arguments};
+use super::{GoalText, Lexeme, opens_arguments};
 
 /// A loop: where it generates, and what it does with each solution. What comes back out of the
 /// second part has passed, for a failure in it ends the loop.
@@ -11,15 +11,15 @@ struct Loop {
     action: Range<usize>,
 }
 
-impl<'t> Written<'t> {
+impl<'t> GoalText<'t> {
     /// Whether this goal stands in a loop that may go back into it when `last` has exited and no
     /// call was made since: whether a test between has passed or not. `last` is `None` if it is not
     /// known; `calls` are goals of the clause that made calls: where one of them would have come
     /// next, a test has failed.
     pub(in crate::advice) fn is_driven(
         &self,
-        last: Option<&Written<'t>>,
-        calls: &[Written<'t>],
+        last: Option<&GoalText<'t>>,
+        calls: &[GoalText<'t>],
     ) -> bool {
         let Some(around) = self.loop_around() else {
             return false;
@@ -31,7 +31,7 @@ impl<'t> Written<'t> {
             return true;
         };
         let behind = self.end(last.name).min(around.condition.end)..around.condition.end;
-        let comes = |call: &Written| {
+        let comes = |call: &GoalText| {
             std::ptr::eq(call.tokens, self.tokens)
                 && (self.is_step(behind.clone(), call.name)
                     || self.is_step(around.action.clone(), call.name))
@@ -112,7 +112,7 @@ impl<'t> Written<'t> {
 
     /// Whether this goal and `earlier`, which stands before it, are steps of one conjunction, with
     /// no condition or alternative between them.
-    pub(in crate::advice) fn is_in_a_row(&self, earlier: &Written) -> bool {
+    pub(in crate::advice) fn is_in_a_row(&self, earlier: &GoalText) -> bool {
         std::ptr::eq(self.tokens, earlier.tokens)
             && earlier.name < self.name
             && self.bracket(self.name) == self.bracket(earlier.name)
@@ -135,7 +135,7 @@ impl<'t> Written<'t> {
             let is_first =
                 part.start == place || part.start + 2 == place && self.is(part.start + 1, ":");
             let is_in_brackets = self.tokens[part.start].text == "("
-                && matches!(self.tokens[part.start].kind, Kind::Open { .. });
+                && matches!(self.tokens[part.start].kind, Lexeme::Open { .. });
             is_first || is_in_brackets && self.is_step(part, place)
         })
     }
@@ -162,7 +162,7 @@ mod tests {
     fn is_driven(body: &str) -> bool {
         let text = format!("p(X) :-\n{body}.\n");
         let clauses = clauses(&text);
-        let all = |name| Written::all(&clauses, 2, name);
+        let all = |name| GoalText::all(&clauses, 2, name);
         let last = all("last").pop();
         let generator = all("gen")[0];
         let calls = [all("do"), all("last"), all("gen")].concat();

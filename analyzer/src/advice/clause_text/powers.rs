@@ -1,6 +1,6 @@
 //! Powers that are computed as a whole and reduced then: `Base ** Exponent mod Modulus`.
 
-use super::{Kind, Token, after_operand};
+use super::{Lexeme, Token, after_operand};
 
 /// Such an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(in crate::advice) fn powers<'t>(clause: &[Token<'t>]) -> Vec<Power<'t>> {
 }
 
 fn is_atom(token: &Token, atoms: &[&str]) -> bool {
-    token.kind == Kind::Atom && atoms.contains(&token.text)
+    token.kind == Lexeme::Atom && atoms.contains(&token.text)
 }
 
 /// The operator that reduces the power at `at` in the same expression, also a product with it.
@@ -42,8 +42,8 @@ fn reduced_in_it<'t>(body: &[Token<'t>], at: usize) -> Option<&'t str> {
             return Some(token.text);
         }
         behind = match token.kind {
-            Kind::Close if ["(", ")"].contains(&token.text) => behind + 1,
-            Kind::Atom if token.text == "*" => after_operand(body, behind + 1),
+            Lexeme::Close if ["(", ")"].contains(&token.text) => behind + 1,
+            Lexeme::Atom if token.text == "*" => after_operand(body, behind + 1),
             _ => return None,
         };
     }
@@ -53,10 +53,10 @@ fn reduced_in_it<'t>(body: &[Token<'t>], at: usize) -> Option<&'t str> {
 fn reduced_later<'t>(body: &[Token<'t>], at: usize) -> Option<&'t str> {
     let is = (0..at).rev().find(|&is| is_atom(&body[is], &["is"]))?;
     let end = after_operand(body, at + 1);
-    let is_all =
-        after_operand(body, is + 1) == at && matches!(body.get(end)?.kind, Kind::Comma | Kind::End);
+    let is_all = after_operand(body, is + 1) == at
+        && matches!(body.get(end)?.kind, Lexeme::Comma | Lexeme::End);
     let variable = body.get(is.checked_sub(1)?)?;
-    if !is_all || variable.kind != Kind::Variable {
+    if !is_all || variable.kind != Lexeme::Variable {
         return None;
     }
     let mut pairs = body[end..].windows(2);

@@ -2,30 +2,30 @@
 
 use std::ops::Range;
 
-use super::{Kind, Token, Written, body, head_name, neck};
+use super::{GoalText, Lexeme, Token, body, head_name, neck};
 
 /// Whether the head of a clause takes a list apart, and its body calls the same predicate.
 pub(in crate::advice) fn goes_along_list(clause: &[Token]) -> bool {
     let (Some(name), Some(neck)) = (head_name(clause), neck(clause)) else {
         return false;
     };
-    let calls_itself = |token: &Token| token.kind == Kind::Atom && token.text == name;
+    let calls_itself = |token: &Token| token.kind == Lexeme::Atom && token.text == name;
     clause[..neck].iter().any(|token| token.text == "|") && body(clause).iter().any(calls_itself)
 }
 
-impl Written<'_> {
+impl GoalText<'_> {
     /// Whether the clause calls its own predicate behind this goal, with a variable of the goal in
     /// place of one that the head has there and the goal has, too: what comes out of a round goes
     /// into the next.
     pub(in crate::advice) fn goes_round(&self) -> bool {
-        let head = Written { name: 0, ..*self };
+        let head = GoalText { name: 0, ..*self };
         let own = self.variables();
         let given = head.arguments();
         let again = (self.end(self.name)..self.tokens.len())
-            .map(|name| Written { name, ..*self })
+            .map(|name| GoalText { name, ..*self })
             .filter(|goal| goal.is(goal.name, head.name()));
         let single = |goal: &Self, range: &Range<usize>| match &goal.tokens[range.clone()] {
-            [one] if one.kind == Kind::Variable && own.contains(&one.text) => Some(one.text),
+            [one] if one.kind == Lexeme::Variable && own.contains(&one.text) => Some(one.text),
             _ => None,
         };
         self.name > 0
@@ -49,9 +49,9 @@ mod tests {
     fn goes_round(clause: &str) -> bool {
         let text = format!("{clause}.");
         let clauses = clauses(&text);
-        Written::all(&clauses, 1, "step")
+        GoalText::all(&clauses, 1, "step")
             .iter()
-            .any(Written::goes_round)
+            .any(GoalText::goes_round)
     }
 
     #[test]

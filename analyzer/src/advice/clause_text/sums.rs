@@ -3,23 +3,23 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::{Kind, Token, Written, head_name, neck};
+use super::{GoalText, Lexeme, Token, head_name, neck};
 
 /// The arguments of a predicate, counted from 0, that its clauses use in arithmetic, in their heads
 /// and in calls of the predicate itself alone, while one of its calls is given what was computed of
 /// such an argument. A result that is handed through is none. The clauses of the predicate are
 /// those of this name and number of arguments.
 pub(in crate::advice) fn sums(clauses: &[Vec<Token>], name: &str, arity: usize) -> Vec<usize> {
-    let own: Vec<Written> = clauses
+    let own: Vec<GoalText> = clauses
         .iter()
         .filter(|clause| head_name(clause) == Some(name))
-        .map(|clause| Written {
+        .map(|clause| GoalText {
             tokens: clause,
             name: 0,
         })
         .filter(|head| head.arguments().len() == arity)
         .collect();
-    let is_rule = |head: &Written| neck(head.tokens).is_some_and(|at| head.is(at, ":-"));
+    let is_rule = |head: &GoalText| neck(head.tokens).is_some_and(|at| head.is(at, ":-"));
     let decides_nothing = |at: &usize| own.iter().all(|head| head.decides_nothing(*at));
     let carried: Vec<usize> = (0..arity).filter(decides_nothing).collect();
     let is_summed = own.iter().filter(|head| is_rule(head)).any(|head| {
@@ -44,7 +44,7 @@ pub(in crate::advice) fn sums(clauses: &[Vec<Token>], name: &str, arity: usize) 
 /// The arguments of the head of a clause, counted from 0, that arithmetic of the clause computes
 /// with.
 pub(in crate::advice) fn computed_with(clause: &[Token]) -> Vec<usize> {
-    let head = Written {
+    let head = GoalText {
         tokens: clause,
         name: 0,
     };
@@ -64,11 +64,11 @@ pub(in crate::advice) fn computed_with(clause: &[Token]) -> Vec<usize> {
     found.map(|(at, _)| at).collect()
 }
 
-impl<'t> Written<'t> {
+impl<'t> GoalText<'t> {
     /// The variable that is all of a range.
     pub(super) fn only(&self, range: &Range<usize>) -> Option<&'t str> {
         match &self.tokens[range.clone()] {
-            [one] if one.kind == Kind::Variable => Some(one.text),
+            [one] if one.kind == Lexeme::Variable => Some(one.text),
             _ => None,
         }
     }
@@ -129,11 +129,11 @@ impl<'t> Written<'t> {
         let mut depth = 0_u32;
         for at in (0..place).rev() {
             match self.tokens[at].kind {
-                Kind::Close => depth += 1,
-                Kind::Open { .. } => depth = depth.saturating_sub(1),
-                Kind::Atom if depth == 0 && self.is(at, "is") => return Some(at),
+                Lexeme::Close => depth += 1,
+                Lexeme::Open { .. } => depth = depth.saturating_sub(1),
+                Lexeme::Atom if depth == 0 && self.is(at, "is") => return Some(at),
                 // Arguments of functions are in brackets: what is around those comes first.
-                Kind::Comma if depth == 0 && !self.is_in_function(at) => return None,
+                Lexeme::Comma if depth == 0 && !self.is_in_function(at) => return None,
                 _ if depth == 0
                     && ["->", ";", "*->", "|", ":-"]
                         .iter()

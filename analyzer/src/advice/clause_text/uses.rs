@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Kind, Token, Written, opens_arguments};
+use super::{GoalText, Lexeme, Token, opens_arguments};
 
 /// What is done with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ const BY_KEY: [(&str, usize, KeyUse); 13] = [
 
 /// The element of a list that a clause looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::advice) enum End {
+pub(in crate::advice) enum ListEnd {
     First,
     Last,
 }
@@ -53,19 +53,19 @@ pub(in crate::advice) struct Maker<'m> {
 /// The arguments of the head of a clause, counted from 0, that are a variable which a goal of one
 /// of these predicates makes.
 pub(in crate::advice) fn made_in_head(clause: &[Token], makers: &[Maker]) -> Vec<usize> {
-    let head = Written {
+    let head = GoalText {
         tokens: clause,
         name: 0,
     };
     let Some(neck) = super::neck(clause) else {
         return Vec::new();
     };
-    let goals = (neck + 1..clause.len()).map(|name| Written {
+    let goals = (neck + 1..clause.len()).map(|name| GoalText {
         tokens: clause,
         name,
     });
     let made: Vec<&str> = goals
-        .filter(|goal| clause[goal.name].kind == Kind::Atom)
+        .filter(|goal| clause[goal.name].kind == Lexeme::Atom)
         .filter_map(|goal| {
             let arity = goal.arguments().len();
             let is_it = |maker: &&Maker| maker.name == goal.name() && maker.arity == arity;
@@ -79,13 +79,13 @@ pub(in crate::advice) fn made_in_head(clause: &[Token], makers: &[Maker]) -> Vec
         .collect()
 }
 
-impl<'t> Written<'t> {
+impl<'t> GoalText<'t> {
     /// Which element of the list that an argument is the clause looks at, if that is one: it takes
     /// the first one, as [`Self::is_for_first`] says, or the list stands once more, as that of
     /// `last/2`.
-    pub(in crate::advice) fn end_of_list(&self, argument: usize) -> Option<End> {
+    pub(in crate::advice) fn end_of_list(&self, argument: usize) -> Option<ListEnd> {
         if self.is_for_first(argument) {
-            return Some(End::First);
+            return Some(ListEnd::First);
         }
         let list = self.variable_in(argument).filter(|list| *list != "_")?;
         let own = self.name..self.end(self.name);
@@ -97,8 +97,8 @@ impl<'t> Written<'t> {
         let is_list_of_last = at >= 2
             && opens_arguments(self.tokens, at - 1)
             && self.is(at - 2, "last")
-            && self.tokens.get(at + 1)?.kind == Kind::Comma;
-        is_list_of_last.then_some(End::Last)
+            && self.tokens.get(at + 1)?.kind == Lexeme::Comma;
+        is_list_of_last.then_some(ListEnd::Last)
     }
 
     /// The arguments of the goal, counted from 0, that are a variable, or a term around one as
@@ -148,13 +148,13 @@ impl<'t> Written<'t> {
         let variable = match &self.tokens[range] {
             [one] => one,
             [_, open, one, close]
-                if matches!(open.kind, Kind::Open { .. }) && close.kind == Kind::Close =>
+                if matches!(open.kind, Lexeme::Open { .. }) && close.kind == Lexeme::Close =>
             {
                 one
             }
             _ => return None,
         };
-        (variable.kind == Kind::Variable && variable.text != "_").then_some(variable.text)
+        (variable.kind == Lexeme::Variable && variable.text != "_").then_some(variable.text)
     }
 
     /// The names in whose arguments a place stands, the innermost first, each with the bracket
@@ -163,7 +163,7 @@ impl<'t> Written<'t> {
         let around = std::iter::successors(self.bracket(at), |&open| self.bracket(open));
         around.filter_map(|open| {
             let name = self.tokens.get(open.checked_sub(1)?)?;
-            let is_name = opens_arguments(self.tokens, open) && name.kind == Kind::Atom;
+            let is_name = opens_arguments(self.tokens, open) && name.kind == Lexeme::Atom;
             is_name.then_some((open, name.text))
         })
     }
@@ -183,7 +183,7 @@ impl<'t> Written<'t> {
         };
         let is_list = |at: &usize| self.tokens[*at].text == list.text;
         let uses = (0..self.tokens.len()).filter(|at| *at != range.start && is_list(at));
-        let (Kind::Variable, &[at]) = (list.kind, &uses.collect::<Vec<_>>()[..]) else {
+        let (Lexeme::Variable, &[at]) = (list.kind, &uses.collect::<Vec<_>>()[..]) else {
             return false;
         };
         let text = |at: usize| self.tokens.get(at).map_or("", |token| token.text);
@@ -207,9 +207,9 @@ impl<'t> Written<'t> {
         let same = self.tokens.iter().filter(|token| token.text == rest.text);
         let is_named_once = rest.text == "_" || same.count() == 1;
         is_whole
-            && close.kind == Kind::Close
+            && close.kind == Lexeme::Close
             && bar.text == "|"
-            && rest.kind == Kind::Variable
+            && rest.kind == Lexeme::Variable
             && !elements.is_empty()
             && self.parts(elements).len() == 1
             && is_named_once
@@ -259,7 +259,7 @@ impl<'t> Written<'t> {
         let mut tokens = others.flat_map(|(_, range)| &self.tokens[range.clone()]);
         let before = &self.tokens[..self.name];
         tokens.all(|token| {
-            token.kind != Kind::Variable || before.iter().any(|one| one.text == token.text)
+            token.kind != Lexeme::Variable || before.iter().any(|one| one.text == token.text)
         })
     }
 }
@@ -270,10 +270,10 @@ mod tests {
     use super::*;
 
     /// The only goal of that name in a body.
-    fn of_goal<T>(body: &str, name: &str, say: impl FnOnce(&Written) -> T) -> T {
+    fn of_goal<T>(body: &str, name: &str, say: impl FnOnce(&GoalText) -> T) -> T {
         let text = format!("p(X) :-\n{body}.\n");
         let clauses = clauses(&text);
-        let goals = Written::all(&clauses, 2, name);
+        let goals = GoalText::all(&clauses, 2, name);
         assert_eq!(goals.len(), 1, "{body}");
         say(&goals[0])
     }
@@ -281,9 +281,9 @@ mod tests {
     #[test]
     fn which_end_of_a_list_is_looked_at() {
         for (body, end) in [
-            ("sort(X, [Y|_])", Some(End::First)),
-            ("sort(X, L), L = [Y|_], q(Y)", Some(End::First)),
-            ("sort(X, L), last(L, Y)", Some(End::Last)),
+            ("sort(X, [Y|_])", Some(ListEnd::First)),
+            ("sort(X, L), L = [Y|_], q(Y)", Some(ListEnd::First)),
+            ("sort(X, L), last(L, Y)", Some(ListEnd::Last)),
             ("sort(X, L), last(L, Y), q(L)", None),
             ("sort(X, L), q(last, L)", None),
             ("sort(X, L), last(Y, L)", None),

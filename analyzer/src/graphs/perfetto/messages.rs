@@ -67,7 +67,7 @@ pub(super) struct TrackEvent {
     #[prost(uint64, repeated, tag = "3")]
     pub(super) category_iids: Vec<u64>,
     #[prost(message, repeated, tag = "4")]
-    pub(super) debug_annotations: Vec<Annotation>,
+    pub(super) debug_annotations: Vec<DebugAnnotation>,
     #[prost(enumeration = "Type", optional, tag = "9")]
     pub(super) r#type: Option<i32>,
     #[prost(uint64, optional, tag = "10")]
@@ -90,7 +90,7 @@ pub(super) enum Type {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Annotation {
+pub(super) struct DebugAnnotation {
     #[prost(uint64, optional, tag = "1")]
     pub(super) name_iid: Option<u64>,
     #[prost(uint64, optional, tag = "3")]
@@ -102,16 +102,16 @@ pub(super) struct Annotation {
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct InternedData {
     #[prost(message, repeated, tag = "1")]
-    pub(super) event_categories: Vec<Name>,
+    pub(super) event_categories: Vec<EventName>,
     #[prost(message, repeated, tag = "2")]
-    pub(super) event_names: Vec<Name>,
+    pub(super) event_names: Vec<EventName>,
     #[prost(message, repeated, tag = "3")]
-    pub(super) debug_annotation_names: Vec<Name>,
+    pub(super) debug_annotation_names: Vec<EventName>,
 }
 
 /// A name and its number in the sequence.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Name {
+pub(super) struct EventName {
     #[prost(uint64, optional, tag = "1")]
     pub(super) iid: Option<u64>,
     #[prost(string, optional, tag = "2")]

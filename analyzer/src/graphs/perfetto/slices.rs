@@ -2,13 +2,13 @@
 
 use std::io;
 
-use super::messages::{Annotation, TrackEvent, Type};
+use super::messages::{DebugAnnotation, TrackEvent, Type};
 use super::tracks::{Argument, Beginning, StreamTracks, Track};
 use crate::Analysis;
 use crate::listing::LastPort;
 use crate::machine::{Class, Note, OpenBox, WayOut};
 use crate::scope::Window;
-use crate::tables::Place;
+use crate::tables::PredicateMoment;
 use crate::trace::names::printable;
 use crate::trace::{BoxKind, PredicateIndex};
 use crate::walk::Step;
@@ -19,7 +19,7 @@ pub(super) struct Slices<'a, 'p, 'o> {
     kinds: Vec<BoxKind>,
     tracks: StreamTracks<'a, 'p, 'o>,
     /// One for each active box that is known.
-    open: Vec<Open>,
+    open: Vec<OpenSlice>,
     /// What a redo is blamed on. `None`: it was before the window.
     last_port: Option<LastPort>,
     is_paused: bool,
@@ -31,7 +31,7 @@ pub(super) struct Slices<'a, 'p, 'o> {
 
 /// An active box.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenSlice {
     depth: u64,
     /// Where its slice is; `None` if it is not looked at.
     track: Option<Track>,
@@ -138,7 +138,7 @@ impl<'a, 'p, 'o> Slices<'a, 'p, 'o> {
 
     /// What an event says of the causes of later ones.
     fn remember(&mut self, step: &Step) {
-        let here = step.of.map(|(of, _)| Place {
+        let here = step.of.map(|(of, _)| PredicateMoment {
             predicate: of.predicate,
             event: Some(step.number),
         });
@@ -162,7 +162,7 @@ impl<'a, 'p, 'o> Slices<'a, 'p, 'o> {
         let kind = self.kind(of.predicate);
         let is_shown = of.is_shown(&self.analysis.scope);
         let track = is_shown.then(|| Track::of(kind));
-        self.open.push(Open { depth, track });
+        self.open.push(OpenSlice { depth, track });
         let Some(track) = track else {
             return Ok(());
         };
@@ -170,7 +170,7 @@ impl<'a, 'p, 'o> Slices<'a, 'p, 'o> {
         let event = TrackEvent {
             r#type: Some(Type::Begin.into()),
             category_iids: vec![beginning as u64],
-            debug_annotations: vec![Annotation {
+            debug_annotations: vec![DebugAnnotation {
                 name_iid: Some(Argument::Box as u64),
                 uint_value: Some(of.called),
                 string_value: None,
@@ -185,7 +185,7 @@ impl<'a, 'p, 'o> Slices<'a, 'p, 'o> {
     /// Closes the box with so many around it, and before it what is inside, of which nothing is
     /// known.
     fn close(&mut self, depth: u64, outcome: &str, flow_ids: &[u64]) -> io::Result<()> {
-        while let Some(&Open { depth: at, track }) = self.open.last()
+        while let Some(&OpenSlice { depth: at, track }) = self.open.last()
             && at >= depth
         {
             self.open.pop();
@@ -195,7 +195,7 @@ impl<'a, 'p, 'o> Slices<'a, 'p, 'o> {
             let is_it = at == depth;
             let event = TrackEvent {
                 r#type: Some(Type::End.into()),
-                debug_annotations: vec![Annotation {
+                debug_annotations: vec![DebugAnnotation {
                     name_iid: Some(Argument::Outcome as u64),
                     uint_value: None,
                     string_value: Some(outcome.to_owned()),

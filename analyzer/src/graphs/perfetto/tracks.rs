@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use prost::Message;
 
 use super::messages::{
-    BEGINS, GOES_ON, InternedData, Name, PACKET, Packet, Process, Thread, TrackDescriptor,
+    BEGINS, EventName, GOES_ON, InternedData, PACKET, Packet, Process, Thread, TrackDescriptor,
     TrackEvent,
 };
 use crate::Analysis;
@@ -141,7 +141,7 @@ impl<'a, 'p, 'o> StreamTracks<'a, 'p, 'o> {
         stream: &StreamInfo,
         packets: &'p mut Packets<'o>,
     ) -> io::Result<Self> {
-        let name = |iid: u64, name: &str| Name {
+        let name = |iid: u64, name: &str| EventName {
             iid: Some(iid),
             name: Some(name.to_owned()),
         };
@@ -201,7 +201,7 @@ impl<'a, 'p, 'o> StreamTracks<'a, 'p, 'o> {
             && let Some(named) = self.named.get_mut(of as usize)
             && !std::mem::replace(named, true)
         {
-            let name = Name {
+            let name = EventName {
                 iid: Some(number(of)),
                 name: Some(printable(self.analysis.predicate(of))),
             };

@@ -34,22 +34,22 @@ pub struct Stack {
 /// A stack that does not change; copies of it share its boxes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Frozen {
-    segment: Option<Arc<Segment>>,
+    segment: Option<Arc<StackSegment>>,
     /// How many boxes there are. What is above that in the segment belongs to other stacks.
     len: u64,
 }
 
 #[derive(Debug)]
-struct Segment {
+struct StackSegment {
     /// Where the boxes below are.
-    below: Option<Arc<Segment>>,
+    below: Option<Arc<StackSegment>>,
     /// How many those are.
     base: u64,
     boxes: Arc<Packed>,
 }
 
 /// One after the other: there may be as many segments as there are checkpoints in a trace.
-impl Drop for Segment {
+impl Drop for StackSegment {
     fn drop(&mut self) {
         let mut below = self.below.take();
         while let Some(mut segment) = below.and_then(Arc::into_inner) {
@@ -256,7 +256,7 @@ impl Frozen {
         }
         let base = self.len;
         self.len += boxes.len();
-        self.segment = Some(Arc::new(Segment {
+        self.segment = Some(Arc::new(StackSegment {
             below: self.segment.take(),
             base,
             boxes: Arc::clone(boxes),

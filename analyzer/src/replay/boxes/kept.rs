@@ -5,7 +5,7 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
-use super::{BoxId, Boxes, NONE, PhysicalBox};
+use super::{ArenaBox, Boxes, NONE, PhysicalBox};
 
 impl Encode for Boxes {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
@@ -18,7 +18,7 @@ impl<Context> Decode<Context> for Boxes {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         Ok(Self {
             boxes: Vec::<PhysicalBox>::decode(decoder)?,
-            free: BoxId::decode(decoder)?,
+            free: ArenaBox::decode(decoder)?,
             spare: Vec::new(),
         })
     }

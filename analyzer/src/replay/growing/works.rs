@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use portmortem_tracer::format::Closing;
 
-use crate::replay::plan::{Work, parts};
+use crate::replay::plan::{ReplayWork, parts};
 use crate::replay::work::begin_of;
 use crate::trace::Trace;
 
@@ -13,13 +13,13 @@ use crate::trace::Trace;
 #[derive(Debug, Default)]
 pub(super) struct Works {
     /// What is joined for good.
-    pub(super) closed: Vec<Work>,
+    pub(super) closed: Vec<ReplayWork>,
     /// Streams that have ended since all their blocks were joined.
     pub(super) ended: Vec<usize>,
     /// Streams that have not ended, and no more blocks.
     pub(super) open: Vec<usize>,
     /// Blocks that may change.
-    pub(super) rest: Vec<Work>,
+    pub(super) rest: Vec<ReplayWork>,
     /// Streams that lost events after those.
     pub(super) cut_short: Vec<usize>,
 }
@@ -44,18 +44,18 @@ impl NewParts {
         };
         for work in &works.closed {
             match work {
-                Work::Streams(streams) => {
+                ReplayWork::Streams(streams) => {
                     for at in streams.clone() {
                         new.parts.push((at, trace.streams()[at].blocks.clone()));
                         new.ended.push(at);
                     }
                 }
-                Work::Part {
+                ReplayWork::Part {
                     stream,
                     blocks,
                     is_last,
                 }
-                | Work::AfterLoss {
+                | ReplayWork::AfterLoss {
                     stream,
                     blocks,
                     is_last,
@@ -78,7 +78,7 @@ impl NewParts {
 }
 
 /// Blocks of a stream that follow on each other, and may have lost events.
-pub(super) struct Stretch<'t> {
+pub(super) struct BlockStretch<'t> {
     pub(super) trace: &'t Trace,
     /// The place of the stream.
     pub(super) at: usize,
@@ -88,7 +88,7 @@ pub(super) struct Stretch<'t> {
     pub(super) has_lost: bool,
 }
 
-impl Stretch<'_> {
+impl BlockStretch<'_> {
     /// Works for the next blocks; whether the stream ends with the last of them. It does not if
     /// more events were lost than blocks tell, even if `is_over`.
     pub(super) fn works(
@@ -96,7 +96,7 @@ impl Stretch<'_> {
         blocks: Range<usize>,
         is_over: bool,
         size: u64,
-        works: &mut Vec<Work>,
+        works: &mut Vec<ReplayWork>,
     ) -> bool {
         let in_order = match self.survives_loss {
             true => self.in_order(blocks.clone()),
@@ -106,7 +106,7 @@ impl Stretch<'_> {
         let is_last = is_over && !is_short;
         if blocks.start < in_order {
             let parts = parts(self.trace, blocks.start..in_order, size);
-            works.extend(parts.into_iter().map(|part| Work::Part {
+            works.extend(parts.into_iter().map(|part| ReplayWork::Part {
                 stream: self.at,
                 is_last: is_last && part.end == blocks.end,
                 blocks: part,
@@ -114,7 +114,7 @@ impl Stretch<'_> {
             self.behind = self.behind_block(in_order - 1);
         }
         if in_order < blocks.end {
-            works.push(Work::AfterLoss {
+            works.push(ReplayWork::AfterLoss {
                 stream: self.at,
                 blocks: in_order..blocks.end,
                 behind: self.behind.unwrap_or_else(|| self.begin(in_order)),
@@ -180,15 +180,15 @@ pub(super) fn closed_until(trace: &Trace, blocks: Range<usize>, sequence: u64) -
     stop.unwrap_or(blocks.end)
 }
 
-pub(super) fn bytes_of(trace: &Trace, work: &Work) -> u64 {
+pub(super) fn bytes_of(trace: &Trace, work: &ReplayWork) -> u64 {
     match work {
-        Work::Streams(streams) => {
+        ReplayWork::Streams(streams) => {
             let streams = trace.streams()[streams.clone()].iter();
             streams
                 .map(|stream| trace.bytes_of(stream.blocks.clone()))
                 .sum()
         }
-        Work::Part { blocks, .. } | Work::AfterLoss { blocks, .. } => {
+        ReplayWork::Part { blocks, .. } | ReplayWork::AfterLoss { blocks, .. } => {
             trace.bytes_of(blocks.clone())
         }
     }

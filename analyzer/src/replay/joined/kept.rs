@@ -11,16 +11,16 @@ use super::{Checkpoints, Joined, Reached};
 use crate::figures::{BacktrackFigures, Caller, StreamFigures};
 use crate::moment::OpenBox;
 use crate::moment::checkpoint::Checkpoint;
-use crate::replay::books::KeptBooks;
 use crate::replay::join::Join;
-use crate::replay::reader::Found;
+use crate::replay::ledger::KeptBooks;
+use crate::replay::reader::StreamFaults;
 use crate::replay::state::{MOST, State};
 use crate::scope::Scope;
 use crate::trace::PredicateIndex;
 
 impl Encode for Joined {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        self.join.books.encode(encoder)?;
+        self.join.ledger.encode(encoder)?;
         self.join.backtracks.encode(encoder)?;
         self.join.cuts.encode(encoder)?;
         self.streams.encode(encoder)?;
@@ -35,7 +35,7 @@ impl Encode for Joined {
 /// What was joined, as it is read.
 #[derive(Debug, Decode)]
 pub(in crate::replay) struct KeptJoined {
-    books: KeptBooks,
+    ledger: KeptBooks,
     backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     streams: Vec<StreamFigures>,
@@ -61,7 +61,7 @@ impl KeptJoined {
         predicates: u32,
         sites: u32,
     ) -> Option<Joined> {
-        let books = self.books.open(scope, predicates, sites)?;
+        let ledger = self.ledger.open(scope, predicates, sites)?;
         let mut pairs = self.backtracks.keys().chain(self.cuts.keys());
         // The unknown predicate is numbered after the others.
         let known = |&(caller, callee): &(Caller, PredicateIndex)| {
@@ -74,19 +74,19 @@ impl KeptJoined {
         let is_box = |open: &OpenBox| open.predicate < predicates && open.called_as < predicates;
         let is_sound = pairs.all(known)
             && self.streams.iter().all(is_in_order)
-            && open.all(|(state, reached)| reached.is_sound() && state.is_sound(&books))
+            && open.all(|(state, reached)| reached.is_sound() && state.is_sound(&ledger))
             && lost.all(|(figures, reached)| reached.is_sound() && is_in_order(figures))
             && all.iter().all(|(_, one)| {
                 one.change.active.pushed.all(is_box) && one.change.choices.pushed.all(is_box)
             });
         let mut join = Join::new(scope);
-        (join.books, join.backtracks, join.cuts) = (books, self.backtracks, self.cuts);
+        (join.ledger, join.backtracks, join.cuts) = (ledger, self.backtracks, self.cuts);
         let bytes = all.iter().map(|(_, one)| one.change.size()).sum();
         let checkpoints = self.checkpoints.map(|all| Checkpoints { all, bytes });
         is_sound.then(|| Joined {
             join,
             streams: self.streams,
-            found: Found::default(),
+            found: StreamFaults::default(),
             current: None,
             open: self.open,
             lost: self.lost,

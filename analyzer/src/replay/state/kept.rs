@@ -2,23 +2,23 @@
 
 use super::{Blame, NOBODY, State};
 use crate::figures::Caller;
-use crate::replay::books::{ArcId, Books, NONE};
-use crate::replay::boxes::{BoxId, PhysicalBox, entries};
+use crate::replay::boxes::{ArenaBox, PhysicalBox, entries};
+use crate::replay::ledger::{ArcId, Ledger, NONE};
 
 /// More boxes, entries or ticks no stream has.
 pub(in crate::replay) const MOST: u64 = 1 << 56;
 
 impl State {
     /// Whether all is there that it speaks of, every walk ends, and no sum can be too large.
-    pub(in crate::replay) fn is_sound(&self, books: &Books) -> bool {
-        self.has_sound_stacks(books) && self.has_sound_times() && self.has_sound_blame(books)
+    pub(in crate::replay) fn is_sound(&self, ledger: &Ledger) -> bool {
+        self.has_sound_stacks(ledger) && self.has_sound_times() && self.has_sound_blame(ledger)
     }
 
     /// Every box is on one of the stacks once or is free, and so are its callers, as far as they
     /// are known.
-    fn has_sound_stacks(&self, books: &Books) -> bool {
+    fn has_sound_stacks(&self, ledger: &Ledger) -> bool {
         let many = self.boxes.len();
-        let has_box = |id: BoxId| (id as usize) < many;
+        let has_box = |id: ArenaBox| (id as usize) < many;
         let choices = self.choices.iter().map(|choice| choice.id);
         if !self.boxes.are_sound() || !choices.clone().chain([NOBODY, self.active]).all(has_box) {
             return false;
@@ -35,8 +35,9 @@ impl State {
         stacks.push(NOBODY);
         let mut is_used = vec![false; many];
         let free = self.boxes.free();
-        let is_new =
-            |&id: &BoxId| !free[id as usize] && !std::mem::replace(&mut is_used[id as usize], true);
+        let is_new = |&id: &ArenaBox| {
+            !free[id as usize] && !std::mem::replace(&mut is_used[id as usize], true)
+        };
         if !stacks.iter().all(is_new) {
             return false;
         }
@@ -46,7 +47,7 @@ impl State {
             let parent = boxed.parent;
             (id == NOBODY || boxed.arc != NONE)
                 && (parent == NONE || is_used[parent as usize])
-                && is_box(books, boxed, lasted)
+                && is_box(ledger, boxed, lasted)
         })
     }
 
@@ -67,25 +68,25 @@ impl State {
                 .all(|choice| choice.pushed <= self.now.all)
     }
 
-    fn has_sound_blame(&self, books: &Books) -> bool {
+    fn has_sound_blame(&self, ledger: &Ledger) -> bool {
         let held = self.held.iter().map(|(_, blame)| blame);
         held.chain([&self.blame]).all(|blame| match blame {
-            Blame::Somebody(Caller::Predicate(who), _) => *who < books.begin(),
+            Blame::Somebody(Caller::Predicate(who), _) => *who < ledger.begin(),
             Blame::Somebody(Caller::Root, _) | Blame::Active(_) => true,
         })
     }
 }
 
 /// Whether a box is at a place, and was entered by arcs, that are there.
-fn is_box(books: &Books, boxed: &PhysicalBox, lasted: u64) -> bool {
-    let arcs = books.arcs.len() as ArcId;
+fn is_box(ledger: &Ledger, boxed: &PhysicalBox, lasted: u64) -> bool {
+    let arcs = ledger.arcs.len() as ArcId;
     let is_arc = |arc: ArcId| arc < arcs;
     let is_none_or_arc = |arc: ArcId| arc == NONE || is_arc(arc);
     let chain = boxed.chain.iter();
     let groups = chain.clone().flat_map(|chain| chain.groups.iter());
     is_none_or_arc(boxed.arc)
         && is_none_or_arc(boxed.waits)
-        && (boxed.place as usize) < books.places.len()
+        && (boxed.place as usize) < ledger.places.len()
         && boxed.own <= lasted
         && boxed.base.unsigned_abs() < MOST
         && boxed.called < MOST

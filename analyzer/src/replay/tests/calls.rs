@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use super::chains::in_focus;
 use super::{Script, files, kind, parallel, parts};
 use crate::calls::figures::{BINS, Bins, CallFigures, SLOWEST, SlowCall, bin_begin_ns};
-use crate::calls::growth::Growth;
+use crate::calls::growth::CallGrowth;
 use crate::calls::pass::Timer;
-use crate::calls::{Books, Calls, Goal};
+use crate::calls::{CallLedger, Calls, Goal};
 use crate::figures::Caller;
 use crate::figures::profile::Profile;
 use crate::replay::ReplayOptions;
@@ -264,7 +264,7 @@ fn figures(boxes: &[&Logical], streams: &[Run]) -> CallFigures {
         };
         *calls = times.iter().filter(|&&ticks| is_in(ticks)).count() as u64;
     }
-    let mut growth = Growth::default();
+    let mut growth = CallGrowth::default();
     for stream in 1..=streams.len() as u32 {
         let outermost = inside().filter(|one| one.is_outermost && one.stream == stream);
         for (one, ordinal) in outermost.zip(0..) {
@@ -351,8 +351,8 @@ fn fast(script: &Script, scope: &Scope, at_a_time: usize) -> Calls {
         .collect();
     let streams: Vec<u32> = (1..=script.streams.len() as u32).collect();
     let parts = streams.chunks(at_a_time).map(|streams| {
-        let books = Books::new(scope, &bins, &callers, script.hidden.len() as u32);
-        let mut timer = Timer::new(books);
+        let ledger = CallLedger::new(scope, &bins, &callers, script.hidden.len() as u32);
+        let mut timer = Timer::new(ledger);
         for &stream in streams {
             script.tell(&mut timer, scope, stream);
         }

@@ -16,7 +16,7 @@ use crate::figures::Caller;
 use crate::listing::Listing;
 use crate::machine::{Class, EventKind, WayOut};
 use crate::replay::{ReplayOptions, replay};
-use crate::tables::{Place, SiteNames};
+use crate::tables::{PredicateMoment, SiteNames};
 use crate::trace::{PredicateIndex, StreamInfo, Trace};
 use crate::walk::Walk;
 
@@ -119,7 +119,7 @@ fn script() -> impl Strategy<Value = Script> {
 }
 
 /// By stream and event: the causes of all redos.
-fn causes(trace: &Trace) -> BTreeMap<(u32, u64), Option<Place>> {
+fn causes(trace: &Trace) -> BTreeMap<(u32, u64), Option<PredicateMoment>> {
     let sites = SiteNames::of(trace);
     let redos = ListedCondition::parse("port = redo", trace, &sites).unwrap();
     let mut causes = BTreeMap::new();
@@ -152,7 +152,7 @@ fn count(trace: &Trace, stream: &StreamInfo, pairs: &mut Pairs) {
         match step.class() {
             Class::ReEnter => {
                 let cause = match causes[&(stream.id, step.number)] {
-                    Some(Place {
+                    Some(PredicateMoment {
                         event: Some(failure),
                         ..
                     }) => super::by(failed[&failure]),

@@ -9,12 +9,12 @@ use proptest::prelude::*;
 use crate::condition::ListedCondition;
 use crate::listing::Listing;
 use crate::machine::WayOut;
-use crate::tables::{Facts, SiteNames};
+use crate::tables::{EventFacts, SiteNames};
 use crate::trace::Trace;
 use crate::walk::{Step, Trail};
 
 /// All events of a trace as they are listed, by stream and number.
-fn listed(trace: &Trace, trail: Option<&Trail>) -> BTreeMap<(u32, u64), (Step, Facts)> {
+fn listed(trace: &Trace, trail: Option<&Trail>) -> BTreeMap<(u32, u64), (Step, EventFacts)> {
     let sites = SiteNames::of(trace);
     let all = ListedCondition::parse("event >= 0", trace, &sites).unwrap();
     let mut found = BTreeMap::new();

@@ -27,7 +27,7 @@ mod scale;
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use crate::clauses::Books;
+use crate::clauses::ClauseLedger;
 use crate::figures::Caller;
 use crate::figures::clauses::Clauses;
 use crate::figures::profile::{Profile, ViolationKind};
@@ -114,11 +114,11 @@ impl Script {
 
     /// The figures by clause.
     fn by_clause(&self, scope: &Scope) -> Clauses {
-        let mut books = Books::new(scope, self.clauses(), self.hidden.len() as u32);
+        let mut ledger = ClauseLedger::new(scope, self.clauses(), self.hidden.len() as u32);
         for (stream, _) in (1..).zip(&self.streams) {
-            self.tell(&mut books, scope, stream);
+            self.tell(&mut ledger, scope, stream);
         }
-        books.counted().since()
+        ledger.counted().since()
     }
 
     /// Tells an observer of a stream, which is counted from 1.

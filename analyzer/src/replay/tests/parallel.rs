@@ -94,7 +94,7 @@ fn parts(
                 }
             }
             chunk.end_part();
-            chunk.books.finish();
+            chunk.ledger.finish();
             Ok(chunk)
         };
         let mut chunk = replay(&Before::default())?;

@@ -11,7 +11,7 @@ use super::{IS_LEAF, LevelBytes, PyramidBytes, Pyramids, ticks_of};
 use crate::scope::Scope;
 use crate::timeline::checkpoints::{Anchor, Blocks};
 use crate::timeline::edges::{Edges, STEP};
-use crate::timeline::painter::{Painter, Rows};
+use crate::timeline::painter::{DepthRange, Painter};
 use crate::timeline::slice::{ROWS, Slice, Sum};
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Trail, Walk};
@@ -30,14 +30,14 @@ const ANCHORS_PER_PART: usize = 4;
 
 /// How slices are made; other values are for tests.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sizes {
+pub(crate) struct SliceSizes {
     pub(crate) most_events: u64,
     pub(crate) least_events: u64,
     /// The slices of a stream take no more than this part of its events; 0 is no limit.
     pub(crate) share: u64,
 }
 
-impl Default for Sizes {
+impl Default for SliceSizes {
     fn default() -> Self {
         Self {
             most_events: MOST_EVENTS,
@@ -61,13 +61,13 @@ impl Leaf {
 }
 
 /// A slice, and its bytes.
-type Made = (Leaf, Vec<u8>);
+type MadeSlice = (Leaf, Vec<u8>);
 
 /// Bytes of slices of one size, by number.
-pub(super) type Level = BTreeMap<u64, Vec<u8>>;
+pub(super) type LevelSlices = BTreeMap<u64, Vec<u8>>;
 
 /// The same by size.
-type Levels = BTreeMap<u32, Level>;
+type Levels = BTreeMap<u32, LevelSlices>;
 
 impl Pyramids {
     /// Those of the long streams of a trace in which no event was lost. `None` if somebody said
@@ -75,7 +75,7 @@ impl Pyramids {
     pub(crate) fn of(
         trace: &Trace,
         trail: &Trail,
-        sizes: Sizes,
+        sizes: SliceSizes,
         is_cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Option<Self> {
         let blocks = Blocks::of(trace);
@@ -120,7 +120,7 @@ struct Builder<'t> {
     /// Where a walk can begin.
     anchors: Vec<Anchor>,
     blocks: &'t [Anchor],
-    sizes: Sizes,
+    sizes: SliceSizes,
 }
 
 impl Builder<'_> {
@@ -133,7 +133,7 @@ impl Builder<'_> {
             }
             self.read(part)
         });
-        let done: Option<Vec<Vec<Made>>> = done.collect();
+        let done: Option<Vec<Vec<MadeSlice>>> = done.collect();
         let mut levels = Levels::new();
         for (leaf, mut bytes) in done?.into_iter().flatten() {
             bytes[0] |= IS_LEAF;
@@ -225,7 +225,7 @@ impl Builder<'_> {
     }
 
     /// The slices of a part in which anything happens. `None` if events were lost.
-    fn read(&self, part: &[Leaf]) -> Option<Vec<Made>> {
+    fn read(&self, part: &[Leaf]) -> Option<Vec<MadeSlice>> {
         let (first, last) = (part.first()?.ticks().start, part.last()?.ticks().end);
         let mut edges: Vec<u64> = part.iter().map(|leaf| leaf.ticks().start).collect();
         edges.push(last);
@@ -254,7 +254,7 @@ impl Builder<'_> {
     /// Takes the smallest slices away until the others take no more than their share.
     fn keep_to_share(&self, levels: &mut Levels) {
         let bytes = self.trace.bytes_of(self.stream.blocks.clone());
-        let sizes = |level: &Level| {
+        let sizes = |level: &LevelSlices| {
             level
                 .values()
                 .map(|slice| slice.len() as u64 + 4)
@@ -293,7 +293,7 @@ pub(in crate::timeline) fn read(
     edges: Vec<u64>,
 ) -> Vec<Slice> {
     let walk = Walk::from(trace, trail, stream, event);
-    let rows = Rows {
+    let rows = DepthRange {
         first: 0,
         many: ROWS,
     };
@@ -304,7 +304,7 @@ pub(in crate::timeline) fn read(
 }
 
 /// The slices that consist of these.
-pub(super) fn parents(level: &Level, shift: u32) -> Option<Vec<(u64, Vec<u8>)>> {
+pub(super) fn parents(level: &LevelSlices, shift: u32) -> Option<Vec<(u64, Vec<u8>)>> {
     let mut parents: Vec<(u64, Vec<u8>)> = Vec::new();
     let mut rest = level.iter().peekable();
     while let Some((first, _)) = rest.peek() {
@@ -331,7 +331,7 @@ pub(super) fn parents(level: &Level, shift: u32) -> Option<Vec<(u64, Vec<u8>)>> 
     Some(parents)
 }
 
-pub(super) fn in_a_row(shift: u32, level: Level) -> LevelBytes {
+pub(super) fn in_a_row(shift: u32, level: LevelSlices) -> LevelBytes {
     let mut row = LevelBytes {
         shift: shift as u8,
         ..LevelBytes::default()

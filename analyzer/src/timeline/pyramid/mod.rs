@@ -5,11 +5,11 @@
 //! ([`Slice`]). The smallest have some thousand events. A slice in which nothing happens is not
 //! kept, but for the first of eight: what is in it follows from the one before. Sums are exact,
 //! but for one thing: of the predicates at a depth, each slice tells at most eight apart
-//! ([`Cell::untold`](super::Cell::untold)).
+//! ([`DepthCell::untold`](super::DepthCell::untold)).
 //!
 //! Where a picture's columns begin at multiples of a slice's length, the sum of slices is what a
-//! reading of all events finds; [`Stretch::grain`](super::Stretch::grain) is that multiple. What is
-//! beside such multiples, as the ends of a picture, is read from events.
+//! reading of all events finds; [`TimeRange::grain`](super::TimeRange::grain) is that multiple.
+//! What is beside such multiples, as the ends of a picture, is read from events.
 
 mod build;
 mod row;
@@ -23,7 +23,7 @@ use bincode::{Decode, Encode};
 use super::edges::STEP;
 use super::slice::Slice;
 use crate::trace::Trace;
-pub(crate) use build::Sizes;
+pub(crate) use build::SliceSizes;
 pub(super) use build::{event_before, read};
 pub(crate) use so_far::SlicesSoFar;
 
@@ -81,7 +81,7 @@ struct Level {
 
 /// What a stretch consists of.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(super) enum SlicePiece {
     /// What is known of it.
     Known(Slice),
     /// Ticks whose events must be read, and what is known without them: boxes that are there all
@@ -122,10 +122,10 @@ impl Pyramids {
 
     /// What the ticks of a stream consist of, in order. `None` if there are no slices of the
     /// stream, or they contradict each other.
-    pub(super) fn pieces(&self, stream: usize, ticks: &Range<u64>) -> Option<Vec<Piece>> {
+    pub(super) fn pieces(&self, stream: usize, ticks: &Range<u64>) -> Option<Vec<SlicePiece>> {
         let pyramid = self.of_stream(stream)?;
         let top = pyramid.levels.len().checked_sub(1)?;
-        let search = Search {
+        let search = SliceSearch {
             levels: &pyramid.levels,
             bytes: &self.bytes.get(pyramid.at)?.levels,
             ticks,
@@ -172,16 +172,16 @@ impl Pyramid {
 }
 
 /// Looks for the slices in some ticks.
-struct Search<'p> {
+struct SliceSearch<'p> {
     levels: &'p [Level],
     bytes: &'p [LevelBytes],
     ticks: &'p Range<u64>,
 }
 
-impl Search<'_> {
+impl SliceSearch<'_> {
     /// Those of one size with these numbers, or what they consist of. `None` if one is missing that
     /// must be there.
-    fn among(&self, level: usize, numbers: Range<u64>, pieces: &mut Vec<Piece>) -> Option<()> {
+    fn among(&self, level: usize, numbers: Range<u64>, pieces: &mut Vec<SlicePiece>) -> Option<()> {
         let of = self.levels.get(level)?;
         let Some(last) = self.ticks.end.checked_sub(1) else {
             return Some(());
@@ -202,7 +202,7 @@ impl Search<'_> {
             let to = ticks_of(until - 1, of.shift).end.min(self.ticks.end);
             let before = at.checked_sub(1);
             let before = before.filter(|before| of.numbers[*before] >= numbers.start);
-            pieces.push(Piece::Known(match before {
+            pieces.push(SlicePiece::Known(match before {
                 Some(before) => self.slice(level, before)?.after(&(from..to)),
                 // Before all events.
                 None if level + 1 == self.levels.len() => Slice::default().after(&(from..to)),
@@ -213,12 +213,12 @@ impl Search<'_> {
         Some(())
     }
 
-    fn at(&self, level: usize, at: usize, pieces: &mut Vec<Piece>) -> Option<()> {
+    fn at(&self, level: usize, at: usize, pieces: &mut Vec<SlicePiece>) -> Option<()> {
         let of = &self.levels[level];
         let number = of.numbers[at];
         let ticks = ticks_of(number, of.shift);
         if self.ticks.start <= ticks.start && ticks.end <= self.ticks.end {
-            pieces.push(Piece::Known(self.slice(level, at)?));
+            pieces.push(SlicePiece::Known(self.slice(level, at)?));
             return Some(());
         }
         let is_leaf = self.bytes_of(level, at)?.first()? & IS_LEAF != 0;
@@ -229,8 +229,8 @@ impl Search<'_> {
         let slice = self.slice(level, at)?;
         let stays = slice.throughout(&ticks, &inside);
         pieces.push(match slice.column.counts.events {
-            0 => Piece::Known(stays),
-            _ => Piece::Unknown(inside, stays),
+            0 => SlicePiece::Known(stays),
+            _ => SlicePiece::Unknown(inside, stays),
         });
         Some(())
     }

@@ -3,39 +3,39 @@
 
 use std::ops::Range;
 
-use super::build::{Level, in_a_row, parents};
+use super::build::{LevelSlices, in_a_row, parents};
 use super::{IS_LEAF, LevelBytes, ticks_of};
 use crate::timeline::edges::STEP;
 use crate::timeline::slice::{Slice, Sum};
 
 /// Slices of one size. One that is missing is what follows from the last one before it.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct SliceRow {
     /// The length of a slice is this power of two, in ticks.
     shift: u32,
-    done: Level,
+    done: LevelSlices,
     /// Bytes of those.
     bytes: usize,
     /// The slice that is being put together.
-    open: Option<Open>,
+    open: Option<PartialSlice>,
     /// What was added last.
     last: Slice,
 }
 
 /// A slice of which a part is known.
 #[derive(Debug)]
-struct Open {
+struct PartialSlice {
     number: u64,
     /// Where that part ends.
     until: u64,
     sum: Sum,
 }
 
-impl Row {
+impl SliceRow {
     pub(super) fn new(shift: u32) -> Self {
         Self {
             shift,
-            done: Level::new(),
+            done: LevelSlices::new(),
             bytes: 0,
             open: None,
             last: Slice::default(),
@@ -58,7 +58,7 @@ impl Row {
             self.end_slice();
         }
         let last = &self.last;
-        let open = self.open.get_or_insert_with(|| Open {
+        let open = self.open.get_or_insert_with(|| PartialSlice {
             number,
             until: number << self.shift,
             sum: Sum::default(),
@@ -130,7 +130,7 @@ impl Row {
 }
 
 /// Adds the first one of each eight slices of which there is any.
-fn add_firsts(level: &mut Level, shift: u32) -> Option<()> {
+fn add_firsts(level: &mut LevelSlices, shift: u32) -> Option<()> {
     let mut missing = Vec::new();
     let mut before: Option<(u64, &Vec<u8>)> = None;
     for (number, bytes) in level.iter() {

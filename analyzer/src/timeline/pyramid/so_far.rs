@@ -9,12 +9,12 @@ use std::sync::{Arc, LazyLock};
 use rustc_hash::FxHashMap;
 
 use super::PyramidBytes;
-use super::row::Row;
+use super::row::SliceRow;
 use crate::machine::Stacks;
 use crate::observed_walk::ObservedWalk;
 use crate::scope::Scope;
 use crate::timeline::edges::{Edges, STEP};
-use crate::timeline::painter::{Boxes, Painter, Rows};
+use crate::timeline::painter::{DepthRange, PaintedBoxes, Painter};
 use crate::timeline::slice::ROWS;
 use crate::trace::events::Events;
 use crate::trace::{StreamInfo, Trace};
@@ -38,23 +38,23 @@ pub(crate) struct SlicesSoFar {
     most: usize,
     /// The first size of slices, as a power of two.
     shift: u32,
-    streams: FxHashMap<u32, Stream>,
+    streams: FxHashMap<u32, StreamSlices>,
 }
 
 /// A stream between two foldings.
 #[derive(Debug)]
-enum Stream {
-    Open(Box<OpenStream>),
-    Ended(Box<Row>),
+enum StreamSlices {
+    Open(Box<OpenSlices>),
+    Ended(Box<SliceRow>),
     /// It was given up, or events are missing in it: boxes that are not known would have the number
     /// of a predicate that was declared meanwhile.
     Unclear,
 }
 
 #[derive(Debug)]
-struct OpenStream {
-    row: Row,
-    stacks: Stacks<Boxes>,
+struct OpenSlices {
+    row: SliceRow,
+    stacks: Stacks<PaintedBoxes>,
     painter: Painter<'static>,
     /// Tick of the last event.
     tick: u64,
@@ -87,8 +87,8 @@ impl SlicesSoFar {
             let stream = &trace.streams()[*at];
             let before = self.streams.remove(&stream.id);
             let next = match before {
-                Some(Stream::Open(open)) => open.go_on(trace, stream, blocks.clone()),
-                None => OpenStream::begin(self.shift, trace, stream, blocks.clone()),
+                Some(StreamSlices::Open(open)) => open.go_on(trace, stream, blocks.clone()),
+                None => OpenSlices::begin(self.shift, trace, stream, blocks.clone()),
                 Some(other) => other,
             };
             self.streams.insert(stream.id, next);
@@ -96,32 +96,32 @@ impl SlicesSoFar {
         self.fit();
         for at in ended {
             let stream = &trace.streams()[*at];
-            if let Some(Stream::Open(open)) = self.streams.remove(&stream.id) {
+            if let Some(StreamSlices::Open(open)) = self.streams.remove(&stream.id) {
                 let (end, _) = trace.end_of(stream);
                 self.streams
-                    .insert(stream.id, Stream::Ended(Box::new(open.end(end))));
+                    .insert(stream.id, StreamSlices::Ended(Box::new(open.end(end))));
             }
         }
     }
 
     /// Makes the smallest slices larger until all take no more room than they may.
     fn fit(&mut self) {
-        let bytes = |streams: &FxHashMap<u32, Stream>| {
-            let rows = streams.values().filter_map(Stream::row);
-            rows.map(Row::bytes).sum::<usize>()
+        let bytes = |streams: &FxHashMap<u32, StreamSlices>| {
+            let rows = streams.values().filter_map(StreamSlices::row);
+            rows.map(SliceRow::bytes).sum::<usize>()
         };
         while bytes(&self.streams) > self.most {
             let shifts = self
                 .streams
                 .values()
-                .filter_map(Stream::row)
-                .map(Row::shift);
+                .filter_map(StreamSlices::row)
+                .map(SliceRow::shift);
             let Some(least) = shifts.min().filter(|least| least + STEP <= MOST_SHIFT) else {
                 return;
             };
             for stream in self.streams.values_mut() {
                 if stream.row().is_some_and(|row| row.shift() == least) {
-                    *stream = std::mem::replace(stream, Stream::Unclear).coarser();
+                    *stream = std::mem::replace(stream, StreamSlices::Unclear).coarser();
                 }
             }
         }
@@ -132,9 +132,9 @@ impl SlicesSoFar {
         let mut all = Vec::new();
         for (id, stream) in self.streams {
             let levels = match stream {
-                Stream::Open(_) => return None,
-                Stream::Ended(row) => row.levels(),
-                Stream::Unclear => None,
+                StreamSlices::Open(_) => return None,
+                StreamSlices::Ended(row) => row.levels(),
+                StreamSlices::Unclear => None,
             };
             if let (Some(levels), Some(at)) = (levels, trace.stream_place(id)) {
                 all.push(PyramidBytes {
@@ -147,8 +147,8 @@ impl SlicesSoFar {
     }
 }
 
-impl Stream {
-    fn row(&self) -> Option<&Row> {
+impl StreamSlices {
+    fn row(&self) -> Option<&SliceRow> {
         match self {
             Self::Open(open) => Some(&open.row),
             Self::Ended(row) => Some(row),
@@ -160,7 +160,7 @@ impl Stream {
     fn coarser(self) -> Self {
         let coarser = match self {
             Self::Open(open) => {
-                let OpenStream {
+                let OpenSlices {
                     row,
                     stacks,
                     mut painter,
@@ -168,7 +168,7 @@ impl Stream {
                 } = *open;
                 painter.coarsen();
                 row.coarser().map(|row| {
-                    Self::Open(Box::new(OpenStream {
+                    Self::Open(Box::new(OpenSlices {
                         row,
                         stacks,
                         painter,
@@ -183,17 +183,17 @@ impl Stream {
     }
 }
 
-impl OpenStream {
-    fn begin(shift: u32, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>) -> Stream {
+impl OpenSlices {
+    fn begin(shift: u32, trace: &Trace, stream: &StreamInfo, blocks: Range<usize>) -> StreamSlices {
         let first = trace.block_header(blocks.start);
         let tick = first.map_or(0, |header| header.base_tick);
-        let rows = Rows {
+        let rows = DepthRange {
             first: 0,
             many: ROWS,
         };
         let painter = Painter::new(Edges::multiples(shift, tick), rows, &ALL).for_slices();
         let open = Box::new(Self {
-            row: Row::new(shift),
+            row: SliceRow::new(shift),
             stacks: Stacks::new(stream.dialect(), trace.unknown_predicate()),
             painter,
             tick,
@@ -207,22 +207,22 @@ impl OpenStream {
         trace: &Trace,
         stream: &StreamInfo,
         blocks: Range<usize>,
-    ) -> Stream {
+    ) -> StreamSlices {
         let mut walk = ObservedWalk::going_on(Events::part(trace, stream, blocks), self.stacks);
         self.painter.go_on(&mut walk);
         if self.painter.is_unclear() || walk.boxes() > MOST_BOXES {
-            return Stream::Unclear;
+            return StreamSlices::Unclear;
         }
         self.tick = walk.tick().unwrap_or(self.tick);
         self.stacks = walk.into_stacks();
         for painted in self.painter.take(false) {
             self.row.add(&painted.ticks.clone(), painted.into_slice());
         }
-        Stream::Open(self)
+        StreamSlices::Open(self)
     }
 
     /// Nothing comes after `tick`.
-    fn end(mut self, tick: u64) -> Row {
+    fn end(mut self, tick: u64) -> SliceRow {
         self.painter
             .finish(&self.stacks.active, tick.max(self.tick));
         for painted in self.painter.take(true) {

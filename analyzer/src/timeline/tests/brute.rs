@@ -7,7 +7,7 @@ use portmortem_tracer::format::Event;
 
 use crate::machine::{Class, WayOut};
 use crate::moment::Moment;
-use crate::timeline::{Began, Cell, Column, Ended, Segment, Stretch};
+use crate::timeline::{Began, DepthCell, Ended, Segment, TimeColumn, TimeRange};
 use crate::trace::PredicateIndex;
 use crate::trace::Trace;
 use crate::walk::{Step, Walk};
@@ -218,14 +218,14 @@ impl Story {
         tick(self.events.first())..tick(self.events.last())
     }
 
-    pub(super) fn columns(&self, window: &Stretch) -> Vec<Column> {
+    pub(super) fn columns(&self, window: &TimeRange) -> Vec<TimeColumn> {
         let ticks = |at| window.start_of(at)..window.start_of(at + 1);
         (0..window.columns)
             .map(|at| self.column(window, &ticks(at)))
             .collect()
     }
 
-    fn column(&self, window: &Stretch, ticks: &Range<u64>) -> Column {
+    fn column(&self, window: &TimeRange, ticks: &Range<u64>) -> TimeColumn {
         let overlap = |spans: &[Range<u64>]| {
             let part = |span: &Range<u64>| {
                 span.end
@@ -234,28 +234,28 @@ impl Story {
             };
             spans.iter().map(part).sum()
         };
-        let mut column = Column {
+        let mut column = TimeColumn {
             read: true,
             paused_ticks: overlap(&self.pauses),
             gap_ticks: overlap(&self.gaps),
             cells: (0..window.rows)
                 .map(|row| self.cell(u64::from(window.first_row + row), ticks))
                 .collect(),
-            ..Column::default()
+            ..TimeColumn::default()
         };
         for happening in &self.events {
             if ticks.contains(&happening.tick) {
                 count(happening, &mut column, window);
             }
         }
-        while column.cells.last() == Some(&Cell::default()) {
+        while column.cells.last() == Some(&DepthCell::default()) {
             column.cells.pop();
         }
         column
     }
 
-    fn cell(&self, row: u64, ticks: &Range<u64>) -> Cell {
-        let mut cell = Cell::default();
+    fn cell(&self, row: u64, ticks: &Range<u64>) -> DepthCell {
+        let mut cell = DepthCell::default();
         let mut times: HashMap<PredicateIndex, u64> = HashMap::new();
         for (_, segment) in self.segments.iter().filter(|(at, _)| *at == row) {
             let inside = ticks.contains(&segment.from)
@@ -282,7 +282,7 @@ impl Story {
     }
 }
 
-fn count(happening: &Happening, column: &mut Column, window: &Stretch) {
+fn count(happening: &Happening, column: &mut TimeColumn, window: &TimeRange) {
     column.first_event.get_or_insert(happening.number);
     let counts = &mut column.counts;
     counts.events += 1;

@@ -61,7 +61,7 @@ fn check(predicates: u32, at_a_time: usize, most: usize, is_kept: bool) -> (usiz
             let window = cut.window(&story.ticks(), 0);
             let column = (window.to - window.from) / u64::from(window.columns);
             let grain = pyramids.grain(0, column);
-            let window = Stretch { grain, ..window };
+            let window = TimeRange { grain, ..window };
             let expected = story.columns(&window);
             let summed = reader.summed(&window, u64::MAX);
             let at_once = reader.read_at_most(&window, u64::MAX);
@@ -131,7 +131,7 @@ fn the_nearest_look_knows_what_is_there_throughout() {
     let look = |reader: &Reader, story: &brute::Story, kept_from: u64| {
         let ticks = story.ticks();
         let from = ticks.start + (kept_from - ticks.start) / 2;
-        let window = Stretch {
+        let window = TimeRange {
             from,
             to: from + 400,
             ..window(&ticks, 40)
@@ -217,7 +217,7 @@ fn the_picture_of_a_folded_recording_has_all_events() {
     let figures = &folded.profile.streams[0];
     let ticks = figures.first_tick..figures.last_tick + 1;
     let slices = folded.slices.as_ref().unwrap();
-    let window = Stretch {
+    let window = TimeRange {
         grain: slices.grain(0, (ticks.end - ticks.start) / 400),
         ..window(&ticks, 400)
     };
@@ -226,7 +226,7 @@ fn the_picture_of_a_folded_recording_has_all_events() {
     assert!(columns.iter().all(|column| column.read));
     let events = columns.iter().map(|column| column.counts.events);
     assert_eq!(events.sum::<u64>(), written);
-    let outermost = |column: &Column| column.cells[0].only().map(|only| only.called);
+    let outermost = |column: &TimeColumn| column.cells[0].only().map(|only| only.called);
     let mut since = columns
         .iter()
         .skip_while(|column| column.counts.events == 0);

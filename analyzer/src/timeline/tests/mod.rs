@@ -68,7 +68,7 @@ fn open(bytes: Vec<u8>) -> Trace {
 }
 
 /// But for the number of blocks, which the brute force does not count.
-fn assert_same(columns: &[Column], expected: &[Column]) {
+fn assert_same(columns: &[TimeColumn], expected: &[TimeColumn]) {
     assert_eq!(columns.len(), expected.len());
     for (at, (column, expected)) in columns.iter().zip(expected).enumerate() {
         for row in 0..expected.cells.len() {
@@ -78,7 +78,7 @@ fn assert_same(columns: &[Column], expected: &[Column]) {
                 "column {at}, row {row}"
             );
         }
-        let column = Column {
+        let column = TimeColumn {
             blocks: 0,
             ..column.clone()
         };
@@ -86,8 +86,8 @@ fn assert_same(columns: &[Column], expected: &[Column]) {
     }
 }
 
-fn read_all(reader: &Reader<'_>, window: &Stretch) -> Vec<Column> {
-    let columns = Mutex::new(vec![Column::default(); window.columns as usize]);
+fn read_all(reader: &Reader<'_>, window: &TimeRange) -> Vec<TimeColumn> {
+    let columns = Mutex::new(vec![TimeColumn::default(); window.columns as usize]);
     let whole = reader.read(window, &Progress::default(), |first, part| {
         let mut columns = columns.lock().unwrap();
         for (at, column) in (first as usize..).zip(part) {
@@ -122,10 +122,10 @@ fn cut() -> impl Strategy<Value = Cut> {
 }
 
 impl Cut {
-    fn window(&self, ticks: &Range<u64>, stream: usize) -> Stretch {
+    fn window(&self, ticks: &Range<u64>, stream: usize) -> TimeRange {
         let span = (ticks.end - ticks.start + 1) as f64;
         let from = (ticks.start as i64 + (self.from * span) as i64) as u64;
-        Stretch {
+        TimeRange {
             stream,
             from,
             to: from + 1 + (self.length * span) as u64,
@@ -200,7 +200,7 @@ proptest! {
         from in any::<u64>(), span in 1..1_000_000_u64, columns in 1..500_u32, grain in 1..2000_u64, at in 0.0..1.0,
     ) {
         let from = from.min(u64::MAX - span);
-        let window = Stretch { stream: 0, from, to: from + span, columns, grain, first_row: 0, rows: 1 };
+        let window = TimeRange { stream: 0, from, to: from + span, columns, grain, first_row: 0, rows: 1 };
         let tick = from + (at * span as f64) as u64;
         let column = window.column_of(tick).unwrap();
         prop_assert!(window.start_of(column) <= tick && tick < window.start_of(column + 1));
@@ -211,12 +211,16 @@ proptest! {
 
 /// A trace of these events with an index that has a checkpoint every few blocks.
 fn indexed(events: &[(Event, u64)], predicates: u32) -> (Trace, Index) {
-    let sizes = pyramid::Sizes::default();
+    let sizes = pyramid::SliceSizes::default();
     indexed_with(events, predicates, sizes)
 }
 
 /// The same with slices of some size; written and read again.
-fn indexed_with(events: &[(Event, u64)], predicates: u32, sizes: pyramid::Sizes) -> (Trace, Index) {
+fn indexed_with(
+    events: &[(Event, u64)],
+    predicates: u32,
+    sizes: pyramid::SliceSizes,
+) -> (Trace, Index) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.pmt");
     let trace = record(events, predicates, Dialect::EveryRedo);
@@ -259,7 +263,7 @@ fn from_checkpoints_pictures_are_the_same() {
 }
 
 /// What is known without reading is what reading finds; how many cells that are.
-fn is_part_of(outline: &[Column], expected: &[Column]) -> usize {
+fn is_part_of(outline: &[TimeColumn], expected: &[TimeColumn]) -> usize {
     let mut known = 0;
     for (column, expected) in outline.iter().zip(expected) {
         assert!(!column.read);
@@ -271,8 +275,8 @@ fn is_part_of(outline: &[Column], expected: &[Column]) -> usize {
     known
 }
 
-fn window(ticks: &Range<u64>, columns: u32) -> Stretch {
-    Stretch {
+fn window(ticks: &Range<u64>, columns: u32) -> TimeRange {
+    TimeRange {
         stream: 0,
         from: ticks.start,
         to: ticks.end + 1,
@@ -320,7 +324,7 @@ fn nothing_is_a_picture_too() {
     let scope = hiding(&[false; 2]);
     let reader = Reader::new(&trace, &blocks, None, &scope);
     for stream in [0, 7] {
-        let window = Stretch {
+        let window = TimeRange {
             stream,
             ..window(&(5..9), 3)
         };

@@ -1,17 +1,17 @@
 //! Sums of slices against lists of everything.
 
 use super::*;
-use crate::timeline::pyramid::Sizes;
+use crate::timeline::pyramid::SliceSizes;
 
 /// Small slices, of all streams, however many bytes they take.
-const SMALL: Sizes = Sizes {
+const SMALL: SliceSizes = SliceSizes {
     most_events: 30,
     least_events: 0,
     share: 0,
 };
 
 /// But for what is longest in a cell, which is as near as the cell says.
-pub(super) fn assert_sum(columns: &[Column], expected: &[Column]) -> u64 {
+pub(super) fn assert_sum(columns: &[TimeColumn], expected: &[TimeColumn]) -> u64 {
     let mut untold = 0;
     let mut told = Vec::new();
     for (column, expected) in columns.iter().zip(expected) {
@@ -33,7 +33,7 @@ pub(super) fn assert_sum(columns: &[Column], expected: &[Column]) -> u64 {
 }
 
 /// What the sums of some windows are, and how many columns and ticks untold there were.
-fn check(predicates: u32, sizes: Sizes, rounds: usize) -> (usize, u64) {
+fn check(predicates: u32, sizes: SliceSizes, rounds: usize) -> (usize, u64) {
     let mut runner = TestRunner::deterministic();
     let (mut checked, mut untold) = (0, 0);
     for _ in 0..rounds {
@@ -51,7 +51,7 @@ fn check(predicates: u32, sizes: Sizes, rounds: usize) -> (usize, u64) {
             let column = (window.to - window.from) / u64::from(window.columns);
             let grain = pyramids.grain(0, column);
             assert!(grain == 1 || grain * 8 <= column);
-            let window = Stretch { grain, ..window };
+            let window = TimeRange { grain, ..window };
             let expected = story.columns(&window);
             assert_same(&read_all(&reader, &window), &expected);
             if let Some(summed) = reader.summed(&window, u64::MAX) {
@@ -83,7 +83,7 @@ fn what_is_not_told_apart_is_bounded() {
 /// The smallest slices are left out until the rest is small enough.
 #[test]
 fn slices_that_take_too_much_are_larger() {
-    let share = Sizes { share: 4, ..SMALL };
+    let share = SliceSizes { share: 4, ..SMALL };
     let (few, _) = check(4, share, 2);
     let (all, _) = check(4, SMALL, 2);
     assert!(few < all && few > 0, "{few} of {all}");
@@ -126,7 +126,7 @@ fn bursts_and_boxes_deeper_than_slices() {
     for (from, length, columns) in [(0, whole, 60), (300, 12_000, 9), (1_012_600, 12_300, 7)] {
         let from = ticks.start + from;
         let grain = index.pyramids().grain(0, length / u64::from(columns));
-        let window = Stretch {
+        let window = TimeRange {
             from,
             to: from + length,
             columns,
@@ -137,7 +137,7 @@ fn bursts_and_boxes_deeper_than_slices() {
         let expected = story.columns(&window);
         let summed = reader.summed(&window, u64::MAX).unwrap();
         assert_sum(&summed, &expected);
-        let deep = Stretch {
+        let deep = TimeRange {
             rows: 120,
             ..window
         };
@@ -178,7 +178,7 @@ fn damaged_slices_are_no_picture() {
         };
         let reader = Reader::new(&trace, &blocks, Some(index.trail()), &scope);
         let reader = reader.with_slices(Some(&pyramids));
-        let window = Stretch {
+        let window = TimeRange {
             grain: 512,
             ..window(&(trace_ticks(&trace)), 9)
         };

@@ -8,7 +8,7 @@ use super::words::{WORD, word};
 /// The numbers of clauses among those of their predicates, as they were when stubs were put into
 /// them.
 #[derive(Debug, Default)]
-pub(crate) struct Numbers {
+pub(crate) struct ClauseNumbers {
     /// By definition.
     predicates: FxHashMap<usize, Numbered>,
 }
@@ -22,7 +22,7 @@ struct Numbered {
     numbers: FxHashMap<usize, u32>,
 }
 
-impl Numbers {
+impl ClauseNumbers {
     /// The number of a clause of a static predicate that runs, from 1.
     pub(crate) fn of(&mut self, offsets: &Offsets, definition: usize, start: usize) -> Option<u32> {
         if clauses(offsets, definition).next()? == start {

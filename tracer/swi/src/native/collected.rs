@@ -11,13 +11,13 @@ use portmortem_tracer::locks;
 use super::image::Image;
 use super::inferences::ask;
 use super::offsets;
-use super::search::{Search, data_of};
+use super::search::{SumSearch, data_of};
 use super::words::word;
 
 /// Where the engine's data have the count: everywhere that it was found every time.
 static FOUND: OnceLock<Vec<usize>> = OnceLock::new();
 
-static SEARCH: Mutex<Search> = Mutex::new(Search::new());
+static SEARCH: Mutex<SumSearch> = Mutex::new(SumSearch::new());
 
 /// Compares the count with the data of the main thread's engine.
 pub(super) fn look(image: &Image, engine: usize) {

@@ -4,12 +4,13 @@
 //! What is kept is a copy of the cells of the arguments, as they were at the call. A last call uses
 //! the frame of the arguments again, so they are not to be found there. A cell refers to what is
 //! older than the box, and that stays where it is while the box is open: until garbage is
-//! collected, which changes [`Held::collections`]. What a cell says is not known after that.
+//! collected, which changes [`HeldArguments::collections`]. What a cell says is not known after
+//! that.
 
 use rustc_hash::FxHashMap;
 
-use super::open_box::{OpenBox, mark};
-use super::stack::Stack;
+use super::open_box::{StubBox, mark};
+use super::stack::ElementStack;
 use crate::credit::ValueCredit;
 
 /// The values of so many arguments are recorded.
@@ -89,7 +90,7 @@ impl KeptValues {
 
 /// What was seen of the arguments of a call, as bits.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SeenArguments {
     /// Those that are ground: they are the same at the exit.
     pub(crate) settled: u8,
     /// Those that are a name around a variable: what that becomes is looked at.
@@ -98,14 +99,14 @@ pub(crate) struct Seen {
 
 /// The arguments of one call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Held {
+pub(crate) struct HeldArguments {
     pub(crate) cells: [usize; MOST],
     /// How many there are.
     pub(crate) arity: usize,
     /// What the event of the call names.
     pub(crate) goal: u32,
     /// What was seen of them at the call.
-    pub(crate) seen: Seen,
+    pub(crate) seen: SeenArguments,
     /// What tells whether the cells still mean the same.
     pub(crate) collections: u64,
     pub(crate) stacks: usize,
@@ -115,12 +116,17 @@ pub(crate) struct Held {
 
 /// Those of all boxes, by number: of its last call, then of its first one if there are several.
 #[derive(Debug, Default)]
-pub(crate) struct HeldValues(FxHashMap<u32, [Option<Held>; MOST_CALLS]>);
+pub(crate) struct HeldValues(FxHashMap<u32, [Option<HeldArguments>; MOST_CALLS]>);
 
 impl HeldValues {
     /// A call in the box of this number, which is a last call if the box is marked already. False
     /// if there is no room for it.
-    pub(crate) fn hold(&mut self, number: u32, held: Held, boxes: &Stack<OpenBox>) -> bool {
+    pub(crate) fn hold(
+        &mut self,
+        number: u32,
+        held: HeldArguments,
+        boxes: &ElementStack<StubBox>,
+    ) -> bool {
         let is_marked = |number: u32| {
             let open = (number as usize) < boxes.len();
             open && boxes[number as usize].marks & mark::VALUES != 0
@@ -145,14 +151,14 @@ impl HeldValues {
     }
 
     /// What was seen of the arguments of the last call in the box of this number.
-    pub(crate) fn saw(&mut self, number: u32, seen: Seen) {
+    pub(crate) fn saw(&mut self, number: u32, seen: SeenArguments) {
         if let Some([Some(held), _]) = self.0.get_mut(&number) {
             held.seen = seen;
         }
     }
 
     /// Those of the box of this number.
-    pub(crate) fn of(&self, number: u32) -> [Option<Held>; MOST_CALLS] {
+    pub(crate) fn of(&self, number: u32) -> [Option<HeldArguments>; MOST_CALLS] {
         self.0.get(&number).copied().unwrap_or_default()
     }
 

@@ -13,14 +13,14 @@ use portmortem_tracer::locks;
 
 use super::image::Image;
 use super::offsets;
-use super::search::{Search, data_of};
+use super::search::{SumSearch, data_of};
 use super::words::word;
 use crate::ffi;
 
 /// Where the engine's data have the count.
 static FOUND: OnceLock<usize> = OnceLock::new();
 
-static SEARCH: Mutex<Search> = Mutex::new(Search::new());
+static SEARCH: Mutex<SumSearch> = Mutex::new(SumSearch::new());
 
 /// Those of streams that have ended.
 static ENDED: AtomicU64 = AtomicU64::new(0);

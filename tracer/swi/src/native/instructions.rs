@@ -15,14 +15,14 @@ use std::ffi::{CStr, c_char};
 use std::ops::Range;
 
 use super::image::Image;
-use super::words::{Cell, WORD, word};
+use super::words::{CodeWord, WORD, word};
 
 /// The number of an instruction.
 pub(crate) type Op = u8;
 
 /// What matters of an instruction to a recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Kind {
+pub(crate) enum InstructionKind {
     /// Control goes on behind it, and it calls nothing.
     #[default]
     Other,
@@ -95,7 +95,7 @@ pub(crate) enum Kind {
     Break,
 }
 
-impl Kind {
+impl InstructionKind {
     /// Whether it is a last call if the engine finds it to be one.
     pub(crate) fn departs(self) -> bool {
         matches!(
@@ -128,67 +128,67 @@ impl Kind {
     }
 }
 
-const KINDS: [(&str, Kind); 52] = [
-    ("I_CALL", Kind::Call),
-    ("I_CALLM", Kind::CallInModule),
-    ("I_CALLATM", Kind::CallAtModule),
-    ("I_CALLATMV", Kind::CallAtModule),
-    ("I_DEPART", Kind::Depart),
-    ("I_DEPARTM", Kind::DepartInModule),
-    ("I_DEPARTATM", Kind::DepartAtModule),
-    ("I_DEPARTATMV", Kind::DepartAtModule),
-    ("I_LCALL", Kind::LastCall),
-    ("I_TCALL", Kind::LastCallSelf),
-    ("I_USERCALL0", Kind::CallGoal),
-    ("I_CALL1", Kind::CallGoal),
-    ("I_USERCALLN", Kind::CallClosure),
-    ("I_CALLN", Kind::CallClosure),
-    ("C_OR", Kind::Alternative),
-    ("C_JMP", Kind::Jump),
-    ("C_NOT", Kind::Condition),
-    ("C_IFTHENELSE", Kind::Condition),
-    ("C_SOFTIF", Kind::Condition),
-    ("I_CUT", Kind::Cut),
-    ("C_CUT", Kind::Commit),
-    ("C_LCUT", Kind::Cut),
-    ("C_LSCUT", Kind::Cut),
-    ("C_LCUTIFTHEN", Kind::Cut),
-    ("I_CUTCHP", Kind::Cut),
-    ("I_DET", Kind::Cut),
-    ("I_CATCH", Kind::Catch),
-    ("I_CALLCLEANUP", Kind::CallCleanup),
-    ("I_EXITCATCH", Kind::ExitCatch),
-    ("I_EXITCLEANUP", Kind::ExitCleanup),
-    ("I_ENTER", Kind::Enter),
-    ("I_SSU_COMMIT", Kind::Enter),
-    ("I_SSU_CHOICE", Kind::Enter),
-    ("S_STATIC", Kind::Select),
-    ("S_DYNAMIC", Kind::Select),
-    ("S_INCR_DYNAMIC", Kind::Select),
-    ("S_MULTIFILE", Kind::Select),
-    ("S_TRUSTME", Kind::Select),
-    ("S_LIST", Kind::Select),
-    ("I_SHIFT", Kind::Shift),
-    ("I_SHIFTCP", Kind::Shift),
-    ("S_WRAP", Kind::Wrap),
-    ("S_CALLWRAPPER", Kind::CallWrapper),
-    ("I_FOPEN", Kind::ForeignOpen),
-    ("I_FOPENNDET", Kind::ForeignOpen),
-    ("I_FREDO", Kind::ForeignRedo),
-    ("S_VIRGIN", Kind::Virgin),
-    ("I_EXIT", Kind::Exit),
-    ("I_EXITFACT", Kind::ExitFact),
-    ("D_BREAK", Kind::Break),
-    ("I_FAIL", Kind::Fail),
-    ("C_FAIL", Kind::Fail),
+const KINDS: [(&str, InstructionKind); 52] = [
+    ("I_CALL", InstructionKind::Call),
+    ("I_CALLM", InstructionKind::CallInModule),
+    ("I_CALLATM", InstructionKind::CallAtModule),
+    ("I_CALLATMV", InstructionKind::CallAtModule),
+    ("I_DEPART", InstructionKind::Depart),
+    ("I_DEPARTM", InstructionKind::DepartInModule),
+    ("I_DEPARTATM", InstructionKind::DepartAtModule),
+    ("I_DEPARTATMV", InstructionKind::DepartAtModule),
+    ("I_LCALL", InstructionKind::LastCall),
+    ("I_TCALL", InstructionKind::LastCallSelf),
+    ("I_USERCALL0", InstructionKind::CallGoal),
+    ("I_CALL1", InstructionKind::CallGoal),
+    ("I_USERCALLN", InstructionKind::CallClosure),
+    ("I_CALLN", InstructionKind::CallClosure),
+    ("C_OR", InstructionKind::Alternative),
+    ("C_JMP", InstructionKind::Jump),
+    ("C_NOT", InstructionKind::Condition),
+    ("C_IFTHENELSE", InstructionKind::Condition),
+    ("C_SOFTIF", InstructionKind::Condition),
+    ("I_CUT", InstructionKind::Cut),
+    ("C_CUT", InstructionKind::Commit),
+    ("C_LCUT", InstructionKind::Cut),
+    ("C_LSCUT", InstructionKind::Cut),
+    ("C_LCUTIFTHEN", InstructionKind::Cut),
+    ("I_CUTCHP", InstructionKind::Cut),
+    ("I_DET", InstructionKind::Cut),
+    ("I_CATCH", InstructionKind::Catch),
+    ("I_CALLCLEANUP", InstructionKind::CallCleanup),
+    ("I_EXITCATCH", InstructionKind::ExitCatch),
+    ("I_EXITCLEANUP", InstructionKind::ExitCleanup),
+    ("I_ENTER", InstructionKind::Enter),
+    ("I_SSU_COMMIT", InstructionKind::Enter),
+    ("I_SSU_CHOICE", InstructionKind::Enter),
+    ("S_STATIC", InstructionKind::Select),
+    ("S_DYNAMIC", InstructionKind::Select),
+    ("S_INCR_DYNAMIC", InstructionKind::Select),
+    ("S_MULTIFILE", InstructionKind::Select),
+    ("S_TRUSTME", InstructionKind::Select),
+    ("S_LIST", InstructionKind::Select),
+    ("I_SHIFT", InstructionKind::Shift),
+    ("I_SHIFTCP", InstructionKind::Shift),
+    ("S_WRAP", InstructionKind::Wrap),
+    ("S_CALLWRAPPER", InstructionKind::CallWrapper),
+    ("I_FOPEN", InstructionKind::ForeignOpen),
+    ("I_FOPENNDET", InstructionKind::ForeignOpen),
+    ("I_FREDO", InstructionKind::ForeignRedo),
+    ("S_VIRGIN", InstructionKind::Virgin),
+    ("I_EXIT", InstructionKind::Exit),
+    ("I_EXITFACT", InstructionKind::ExitFact),
+    ("D_BREAK", InstructionKind::Break),
+    ("I_FAIL", InstructionKind::Fail),
+    ("C_FAIL", InstructionKind::Fail),
 ];
 
 /// Of an instruction, as far as a recorder must know it.
 #[derive(Debug, Clone)]
 pub(crate) struct Instruction {
-    pub(crate) label: Cell,
+    pub(crate) label: CodeWord,
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: InstructionKind,
     operands: Operands,
 }
 
@@ -291,9 +291,9 @@ pub(crate) struct Instructions {
     /// Where the engine keeps the pointer to the table from labels to numbers.
     pub(crate) decode_table: *mut *mut Op,
     /// Where the engine keeps the labels.
-    pub(crate) labels: *mut Cell,
+    pub(crate) labels: *mut CodeWord,
     /// The lowest label, and one more than the highest.
-    pub(crate) range: Range<Cell>,
+    pub(crate) range: Range<CodeWord>,
 }
 
 // SAFETY: the pointers lead to data of the engine, which stays where it is; writes are atomic.
@@ -329,7 +329,7 @@ impl Instructions {
         let tables = image
             .data
             .iter()
-            .find_map(|data| Tables::find(image, data))?;
+            .find_map(|data| CodeData::find(image, data))?;
         let count = tables.count;
         let descriptions = image
             .data
@@ -370,7 +370,7 @@ impl Instructions {
         if self.get(op).name.starts_with("I_FCALLDET") {
             for instruction in &mut self.by_op {
                 if instruction.name.starts_with("I_FCALLDET") {
-                    instruction.kind = Kind::ForeignOpen;
+                    instruction.kind = InstructionKind::ForeignOpen;
                 }
             }
         }
@@ -393,7 +393,7 @@ impl Instructions {
     ///
     /// # Safety
     /// `cell` is the place of this instruction in threaded code.
-    pub(crate) unsafe fn length(&self, op: Op, cell: *const Cell) -> Option<usize> {
+    pub(crate) unsafe fn length(&self, op: Op, cell: *const CodeWord) -> Option<usize> {
         match self.get(op).operands {
             Operands::Fixed(operands) => Some(1 + operands),
             Operands::Indirect(before) => {
@@ -408,17 +408,17 @@ impl Instructions {
 
 /// `PL_code_data` of the engine: `dewam_table`, `dewam_table_offset`, in some versions
 /// `jump_table`, and `wam_table`.
-struct Tables {
+struct CodeData {
     decode_table: *mut *mut Op,
-    labels: *mut Cell,
+    labels: *mut CodeWord,
     count: usize,
-    range: Range<Cell>,
+    range: Range<CodeWord>,
 }
 
 /// There are more instructions than that in every version.
 const FEWEST: usize = 100;
 
-impl Tables {
+impl CodeData {
     fn find(image: &Image, data: &Range<usize>) -> Option<Self> {
         let word = size_of::<usize>();
         let first = data.start.next_multiple_of(word);
@@ -482,7 +482,7 @@ fn descriptions(image: &Image, data: &Range<usize>, count: usize) -> Option<*con
 
 /// # Safety
 /// A description of the engine's.
-unsafe fn instruction(info: &CodeInfo, label: Cell) -> Instruction {
+unsafe fn instruction(info: &CodeInfo, label: CodeWord) -> Instruction {
     // SAFETY: the engine's own name.
     let name = unsafe { CStr::from_ptr(info.name) }
         .to_string_lossy()
@@ -490,8 +490,8 @@ unsafe fn instruction(info: &CodeInfo, label: Cell) -> Instruction {
     let known = KINDS.iter().find(|(known, _)| *known == name);
     let kind = match known {
         Some(&(_, kind)) => kind,
-        None if name.starts_with(TRIE_TRY) => Kind::Alternative,
-        None => Kind::Other,
+        None if name.starts_with(TRIE_TRY) => InstructionKind::Alternative,
+        None => InstructionKind::Other,
     };
     let operands = match info.operands {
         DYNAMIC if INDIRECT.contains(&name.as_str()) => Operands::Indirect(0),

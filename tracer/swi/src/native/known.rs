@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use super::instructions::{ForeignKind, Op};
 use super::memory::op_of;
-use super::words::Cell;
+use super::words::CodeWord;
 
 /// Definitions and labels that handlers compare with.
-pub(crate) struct Known {
+pub(crate) struct KnownLabels {
     /// `call/1`, `call/2`, …
     pub(crate) call: Vec<usize>,
     pub(crate) catch: usize,
@@ -18,12 +18,12 @@ pub(crate) struct Known {
     pub(crate) dynamic: Vec<Op>,
     /// Labels of instructions that may come before what a predicate does, and how many cells they
     /// take.
-    pub(crate) prefixes: Vec<(Cell, usize)>,
+    pub(crate) prefixes: Vec<(CodeWord, usize)>,
     /// The label that calls a wrapper; then come its clause and its closure.
-    pub(crate) call_wrapper: Cell,
+    pub(crate) call_wrapper: CodeWord,
 }
 
-pub(crate) static KNOWN: OnceLock<Known> = OnceLock::new();
+pub(crate) static KNOWN: OnceLock<KnownLabels> = OnceLock::new();
 
 pub(crate) fn call_definition(arity: usize) -> Option<usize> {
     KNOWN.get()?.call.get(arity.checked_sub(1)?).copied()
@@ -38,14 +38,14 @@ pub(crate) fn reset_definition() -> usize {
 }
 
 /// What a predicate in C leaves whose code begins with this cell. `None` if it is not one.
-pub(crate) fn begins_foreign(cell: Cell) -> Option<ForeignKind> {
+pub(crate) fn begins_foreign(cell: CodeWord) -> Option<ForeignKind> {
     let (known, op) = KNOWN.get().zip(op_of(cell))?;
     let found = known.foreign.iter().find(|&&(first, _)| first == op)?;
     Some(found.1)
 }
 
 /// Whether the code of a dynamic predicate that has been called begins with this cell.
-pub(crate) fn begins_dynamic(cell: Cell) -> bool {
+pub(crate) fn begins_dynamic(cell: CodeWord) -> bool {
     let found = KNOWN.get().zip(op_of(cell));
     found.is_some_and(|(known, op)| known.dynamic.contains(&op))
 }

@@ -28,7 +28,7 @@ pub(crate) struct Slots {
     protected: Range<usize>,
 }
 
-struct Search<'a> {
+struct LinkageSearch<'a> {
     name: &'a CStr,
     found: Option<Slots>,
 }
@@ -36,7 +36,7 @@ struct Search<'a> {
 impl Slots {
     /// Those in the engine's library. `None` if there are none: it is linked into the program.
     pub(crate) fn of(name: &CStr) -> Option<Self> {
-        let mut search = Search { name, found: None };
+        let mut search = LinkageSearch { name, found: None };
         // SAFETY: the callback is not kept, and gets the search of this frame.
         unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast::<c_void>()) };
         search.found.filter(|slots| !slots.words.is_empty())
@@ -77,7 +77,7 @@ unsafe extern "C" fn visit(
     // `Slots::of`.
     let (info, search, headers) = unsafe {
         let headers = std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum.into());
-        (&*info, &mut *search.cast::<Search<'_>>(), headers)
+        (&*info, &mut *search.cast::<LinkageSearch<'_>>(), headers)
     };
     let base = info.dlpi_addr as usize;
     let place = |kind: u32| {

@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::place::Goal;
-use super::words::Cell;
+use super::place::RecordedGoal;
+use super::words::CodeWord;
 
 /// More bodies are not remembered at once.
 const MOST: usize = 1 << 12;
@@ -16,9 +16,9 @@ const MOST: usize = 1 << 12;
 #[derive(Debug)]
 pub(crate) struct Body {
     /// The numbers of cells, and what stands there.
-    pub(crate) cells: Box<[(usize, Cell)]>,
+    pub(crate) cells: Box<[(usize, CodeWord)]>,
     /// The goal that the body begins with: nothing comes before it.
-    pub(crate) first: Option<Goal>,
+    pub(crate) first: Option<RecordedGoal>,
 }
 
 #[derive(Debug, Default)]

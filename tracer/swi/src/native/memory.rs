@@ -19,7 +19,7 @@ use dynasmrt::cache_control;
 
 use super::image::Image;
 use super::instructions::{Instructions, Op};
-use super::words::Cell;
+use super::words::CodeWord;
 
 /// Room for stubs: about half a million. Pages are taken when they are written.
 const STUB_BYTES: usize = 64 << 20;
@@ -59,26 +59,26 @@ unsafe impl Send for StubMemory {}
 struct DecodeTable {
     ours: *mut Op,
     /// The label that entry 0 is of.
-    lowest: Cell,
+    lowest: CodeWord,
 }
 
 /// What cells are, for those that have no planter.
-static CELLS: OnceLock<Cells> = OnceLock::new();
+static CELLS: OnceLock<MappedCells> = OnceLock::new();
 
 /// The table has entries for addresses up to here.
 static STUBS_END: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Debug)]
-struct Cells {
-    labels: Range<Cell>,
+struct MappedCells {
+    labels: Range<CodeWord>,
     /// Where the first stub is.
-    stubs: Cell,
+    stubs: CodeWord,
     /// Address of the table of [`DecodeTable`].
     table: usize,
 }
 
 /// The instruction at a cell, a label or a stub. `None` if it is neither.
-pub(crate) fn op_of(cell: Cell) -> Option<Op> {
+pub(crate) fn op_of(cell: CodeWord) -> Option<Op> {
     let cells = CELLS.get()?;
     let stubs = cells.stubs..STUBS_END.load(Ordering::Acquire);
     if !cells.labels.contains(&cell) && !stubs.contains(&cell) {
@@ -105,7 +105,7 @@ impl StubMemory {
         #[cfg(not(target_arch = "x86_64"))]
         barrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE);
         let decode = DecodeTable::install(instructions, execute + STUB_BYTES)?;
-        CELLS.get_or_init(|| Cells {
+        CELLS.get_or_init(|| MappedCells {
             labels: instructions.range.clone(),
             stubs: execute,
             table: decode.ours as usize,
@@ -128,7 +128,7 @@ impl StubMemory {
 
     /// Adds a stub, which stands for the instruction `op`, at [`StubMemory::next`]. The answer is
     /// the cell that leads to it.
-    pub(crate) fn add(&mut self, code: &[u8], op: Op) -> Cell {
+    pub(crate) fn add(&mut self, code: &[u8], op: Op) -> CodeWord {
         let cell = self.execute + self.used;
         self.add_code(code);
         // SAFETY: the table covers the memory for stubs.
@@ -168,12 +168,12 @@ impl StubMemory {
     }
 
     /// Whether a cell leads to a stub.
-    pub(crate) fn contains(&self, cell: Cell) -> bool {
+    pub(crate) fn contains(&self, cell: CodeWord) -> bool {
         (self.execute..self.execute + self.used).contains(&cell)
     }
 
     /// The instruction at a cell, a label or a stub. `None` if it is neither.
-    pub(crate) fn op(&self, instructions: &Instructions, cell: Cell) -> Option<Op> {
+    pub(crate) fn op(&self, instructions: &Instructions, cell: CodeWord) -> Option<Op> {
         if !instructions.range.contains(&cell) && !self.contains(cell) {
             return None;
         }

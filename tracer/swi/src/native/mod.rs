@@ -52,6 +52,6 @@ pub(crate) mod words;
 mod wrapped;
 
 pub(crate) use pauses::seconds as pauses;
-pub(crate) use predicates::Memory as Standings;
+pub(crate) use predicates::ThreadMemory as Standings;
 pub(crate) use shadow::Shadow;
 pub(crate) use shadows::{retire_shadow_of, shadow_of};

@@ -12,17 +12,17 @@ use super::sites::Given;
 const MOST: usize = 1 << 14;
 
 /// The step of a goal, its number in the trace, and what it is given.
-pub(crate) type Named = (usize, u32, Given);
+pub(crate) type NamedGoal = (usize, u32, Given);
 
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct GoalNames {
     /// By what the active box was given, and the predicate with its number in the trace.
     goals: FxHashMap<(Given, Identity, u32), Option<(u32, Given)>>,
     /// By what the active box was given, and the body's shape.
-    bodies: FxHashMap<Box<[usize]>, Option<Arc<[Named]>>>,
+    bodies: FxHashMap<Box<[usize]>, Option<Arc<[NamedGoal]>>>,
 }
 
-impl Names {
+impl GoalNames {
     /// The goal that calls a predicate among those that are given.
     pub(crate) fn goal(
         &mut self,
@@ -44,8 +44,8 @@ impl Names {
         &mut self,
         given: Given,
         shape: &mut [usize],
-        name: impl FnOnce() -> Option<Vec<Named>>,
-    ) -> Option<Arc<[Named]>> {
+        name: impl FnOnce() -> Option<Vec<NamedGoal>>,
+    ) -> Option<Arc<[NamedGoal]>> {
         let address = given.address()?;
         if let Some(first) = shape.first_mut() {
             *first = address;

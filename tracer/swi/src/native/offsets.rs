@@ -8,10 +8,10 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::instructions::{Instructions, Kind};
+use super::instructions::{InstructionKind, Instructions};
 use super::memory::StubMemory;
 use super::terms;
-use super::words::{Cell, WORD, word};
+use super::words::{CodeWord, WORD, word};
 use crate::ffi;
 use crate::layout;
 
@@ -80,7 +80,7 @@ pub(crate) fn known() -> Option<&'static Offsets> {
 }
 
 /// What Prolog tells of the clause that calls [`learn`].
-pub(crate) struct Sample<'a> {
+pub(crate) struct OffsetSample<'a> {
     /// The argument of the foreign call that is its reference, and the atom that this is.
     pub(crate) argument: (ffi::Term, ffi::Atom),
     /// Its reference, from the blob.
@@ -100,7 +100,7 @@ pub(crate) struct Sample<'a> {
 /// Finds all offsets. The caller's clause is in a disjunction, so the newest choicepoint leads
 /// into it.
 pub(crate) fn learn(
-    sample: &Sample,
+    sample: &OffsetSample,
     instructions: &Instructions,
     memory: &StubMemory,
 ) -> Option<&'static Offsets> {
@@ -108,7 +108,7 @@ pub(crate) fn learn(
         return Some(known);
     }
     let layout = layout::places()?;
-    let mut context = ffi::Context::EMPTY;
+    let mut context = ffi::FrameContext::EMPTY;
     if !context.fill() {
         return None;
     }
@@ -286,7 +286,7 @@ unsafe fn is_code(
         }
         let mut next = 0;
         counters.iter().all(|&counter| {
-            let cell = (at + counter * WORD) as *const Cell;
+            let cell = (at + counter * WORD) as *const CodeWord;
             let op = memory.op(instructions, cell.read());
             let length = op.and_then(|op| instructions.length(op, cell));
             let right = counter == next && length.is_some();
@@ -313,7 +313,7 @@ unsafe fn is_supervisor(
     unsafe {
         memory
             .op(instructions, word(codes, 0))
-            .is_some_and(|op| instructions.get(op).kind == Kind::Select)
+            .is_some_and(|op| instructions.get(op).kind == InstructionKind::Select)
             && word(codes, WORD) == clause
     }
 }

@@ -32,7 +32,7 @@ pub(crate) mod mark {
 /// An invocation of a predicate. Machine code reads and writes it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OpenBox {
+pub(crate) struct StubBox {
     /// Of the predicate.
     pub(crate) frame: Offset,
     /// Of the clause that called.
@@ -54,7 +54,7 @@ pub(crate) struct OpenBox {
 }
 
 /// The caller of outermost boxes.
-pub(crate) const ROOT: OpenBox = OpenBox {
+pub(crate) const ROOT: StubBox = StubBox {
     frame: NOWHERE,
     caller: NOWHERE,
     choice: 0,
@@ -66,7 +66,7 @@ pub(crate) const ROOT: OpenBox = OpenBox {
     given: Given::UNKNOWN,
 };
 
-impl OpenBox {
+impl StubBox {
     /// Its ports are no events.
     pub(crate) fn is_silent(&self) -> bool {
         self.marks & mark::SILENT != 0

@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::locks;
 
-use super::search::{Search, data_of};
+use super::search::{SumSearch, data_of};
 use super::words::word;
 use super::{collected, image, inferences, offsets};
 use crate::collections::{self, KINDS};
@@ -19,7 +19,7 @@ use crate::ffi::Foreign;
 /// Offsets of the sums in the engine's data, in the order of [`collections::ask`].
 static FOUND: OnceLock<[usize; KINDS]> = OnceLock::new();
 
-static SEARCH: Mutex<[Search; KINDS]> = Mutex::new([const { Search::new() }; KINDS]);
+static SEARCH: Mutex<[SumSearch; KINDS]> = Mutex::new([const { SumSearch::new() }; KINDS]);
 
 /// `stub_look_for_pauses`: compares the sums with the engine's data. Succeeds once it is known
 /// where they are.

@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::instructions::{Kind, Op};
+use super::instructions::{InstructionKind, Op};
 use super::sharing::Sharing;
 use super::sites::Given;
 
@@ -28,11 +28,11 @@ pub(crate) const EXIT_CLEANUP: u8 = role::RETURN | role::SELDOM;
 
 /// What a stub does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Work {
+pub(crate) enum StubWork {
     /// Looks what has happened.
     Look,
     /// Looks, then a goal of a recorded clause calls a predicate.
-    Call(Goal),
+    Call(RecordedGoal),
     /// The clauses of a predicate are about to be selected.
     Select,
     /// The predicate that a wrapper is around is about to run, in the wrapper's box.
@@ -57,7 +57,7 @@ pub(crate) enum Work {
 
 /// A goal of a recorded clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Goal {
+pub(crate) struct RecordedGoal {
     /// The definition that is called. If the procedure has another one by then, the stub is
     /// exchanged.
     pub(crate) callee: usize,
@@ -81,8 +81,8 @@ pub(crate) struct Goal {
     pub(crate) given: Given,
 }
 
-impl Work {
-    /// What [`Place::callee`] is while it holds.
+impl StubWork {
+    /// What [`StubPlace::callee`] is while it holds.
     pub(crate) fn named(self) -> usize {
         match self {
             Self::Call(goal) => goal.callee,
@@ -91,7 +91,7 @@ impl Work {
     }
 }
 
-impl Goal {
+impl RecordedGoal {
     /// Whether more is recorded of its call than the event.
     pub(crate) fn says_more(&self) -> bool {
         self.with_arguments || self.with_values.is_some() || self.sync.is_some()
@@ -101,7 +101,7 @@ impl Goal {
 /// What a stub's handler gets, and machine code in its stead.
 #[repr(C)]
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct StubPlace {
     /// Of a goal: the definition that it calls, of an entered clause 1; 0 when the recording has
     /// ended, until another one names it.
     pub(crate) callee: AtomicUsize,
@@ -121,19 +121,19 @@ pub(crate) struct Place {
     pub(crate) given: Given,
     pub(crate) keeps: u64,
     pub(crate) op: Op,
-    pub(crate) kind: Kind,
+    pub(crate) kind: InstructionKind,
     pub(crate) roles: u8,
-    pub(crate) work: Work,
+    pub(crate) work: StubWork,
 }
 
-impl Place {
+impl StubPlace {
     /// Where the definition stands that a goal calls.
     pub(crate) const CALLEE: usize = offset_of!(Self, callee);
 
     /// Whether this is a goal or a clause of an earlier recording, and the present one has not
     /// named it yet.
     pub(crate) fn is_stale(&self) -> bool {
-        matches!(self.work, Work::Call(_) | Work::Entry(_))
+        matches!(self.work, StubWork::Call(_) | StubWork::Entry(_))
             && self.callee.load(Ordering::Relaxed) == 0
     }
 }

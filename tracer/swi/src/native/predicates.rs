@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::identity::{Identity, identity, module_name};
 use super::known::begins_dynamic;
 use super::made::Made;
-use super::names::Names;
+use super::names::GoalNames;
 use super::offsets::{self, Offsets};
 use super::plan::Always;
 use super::rules::Rules;
@@ -23,7 +23,7 @@ use crate::recording;
 use crate::values::{atom_text, name_text};
 
 #[derive(Default)]
-struct Known {
+struct KnownPredicate {
     rules: Rules,
     /// Numbers in the trace by module, name and arity: a predicate may be called before the
     /// library is loaded that defines it.
@@ -33,7 +33,7 @@ struct Known {
     by_definition: FxHashMap<usize, (Identity, Standing)>,
 }
 
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+static KNOWN: Mutex<Option<KnownPredicate>> = Mutex::new(None);
 /// Changes whenever an answer may have become another one.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
@@ -49,9 +49,9 @@ pub(crate) fn is_recording() -> bool {
 /// A recording begins.
 pub(crate) fn begin(rules: Rules) {
     RECORDS.store(true, Ordering::Release);
-    *locks::lock(&KNOWN) = Some(Known {
+    *locks::lock(&KNOWN) = Some(KnownPredicate {
         rules,
-        ..Known::default()
+        ..KnownPredicate::default()
     });
     GENERATION.fetch_add(1, Ordering::Release);
 }
@@ -111,7 +111,7 @@ pub(crate) fn in_center(predicate: Identity, center: String) {
 
 /// What one thread remembers of that.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct ThreadMemory {
     generation: u32,
     /// Of predicates that have been there.
     standings: Remembered,
@@ -125,7 +125,7 @@ pub(crate) struct Memory {
     modules: FxHashMap<ffi::Atom, bool>,
     /// Whether predicates are the recorder's own.
     own: FxHashMap<(usize, Identity), bool>,
-    names: Names,
+    names: GoalNames,
     made: Made,
     /// By definition of a wrapper: the predicate that it is around.
     wrapped: FxHashMap<(usize, Identity), Option<usize>>,
@@ -147,7 +147,7 @@ impl Remembered {
     }
 }
 
-impl Memory {
+impl ThreadMemory {
     /// Whether goals of a module are goals of the program.
     pub(crate) fn is_in_scope(&mut self, module: ffi::Atom) -> bool {
         self.refresh();
@@ -163,7 +163,7 @@ impl Memory {
     }
 
     /// Names of goals in arguments.
-    pub(crate) fn names(&mut self) -> &mut Names {
+    pub(crate) fn names(&mut self) -> &mut GoalNames {
         self.refresh();
         &mut self.names
     }
@@ -188,7 +188,9 @@ impl Memory {
         let is_one = locks::lock(&KNOWN)
             .as_ref()
             .zip(offsets::known())
-            .is_some_and(|(known, offsets)| known.classify(identity, offsets) == Class::Boundary);
+            .is_some_and(|(known, offsets)| {
+                known.classify(identity, offsets) == StandingClass::Boundary
+            });
         if is_one {
             self.boundary.insert((definition, identity));
         }
@@ -204,7 +206,7 @@ impl Memory {
         *self.own.entry(key).or_insert_with(|| {
             let known = locks::lock(&KNOWN);
             module_name(key.1.module).is_some_and(|module| {
-                let is_own = |known: &Known| known.rules.own.contains(&module);
+                let is_own = |known: &KnownPredicate| known.rules.own.contains(&module);
                 known.as_ref().is_some_and(is_own) && atom_text(module) != "portmortem"
             })
         })
@@ -234,7 +236,7 @@ impl Memory {
     /// What calls of a predicate are that runs, so that it is there.
     ///
     /// # Safety
-    /// As for [`Memory::standing`].
+    /// As for [`ThreadMemory::standing`].
     pub(crate) unsafe fn standing_of_running(&mut self, definition: usize) -> Standing {
         // SAFETY: the caller's promise.
         match unsafe { self.standing(definition) } {
@@ -337,7 +339,7 @@ fn decide(definition: usize) -> Standing {
     }
 }
 
-impl Known {
+impl KnownPredicate {
     /// What calls of a predicate are that is not there, if the engine finds it elsewhere.
     fn elsewhere(&mut self, identity: Identity) -> Standing {
         let Identity { name, arity, .. } = identity;
@@ -387,16 +389,16 @@ impl Known {
     fn decide(&mut self, identity: Identity, offsets: &Offsets) -> Standing {
         let class = self.classify(identity, offsets);
         match class {
-            Class::Search => return Standing::Search,
-            Class::Unrecorded => return Standing::Unrecorded,
-            Class::Untouched => return Standing::Untouched,
-            Class::Center => return Standing::Center,
-            Class::CompletesTables => return Standing::CompletesTables,
-            Class::Recorded
-            | Class::Tests
-            | Class::Loader
-            | Class::FillsTable
-            | Class::Boundary => {}
+            StandingClass::Search => return Standing::Search,
+            StandingClass::Unrecorded => return Standing::Unrecorded,
+            StandingClass::Untouched => return Standing::Untouched,
+            StandingClass::Center => return Standing::Center,
+            StandingClass::CompletesTables => return Standing::CompletesTables,
+            StandingClass::Recorded
+            | StandingClass::Tests
+            | StandingClass::Loader
+            | StandingClass::FillsTable
+            | StandingClass::Boundary => {}
         }
         let Identity {
             name,
@@ -410,10 +412,10 @@ impl Known {
         let (ids, centers) = (&mut self.ids, &self.rules.centers);
         let filling = &mut self.filling;
         let id = recording::with(|current| {
-            if class == Class::Loader {
+            if class == StandingClass::Loader {
                 return current.pseudo(AUTOLOAD);
             }
-            if class == Class::FillsTable {
+            if class == StandingClass::FillsTable {
                 let declare = || current.predicate("system", FILL_TABLE, 0, None, 0);
                 return *filling.get_or_insert_with(declare);
             }
@@ -423,7 +425,7 @@ impl Known {
                 let number = u32::try_from(arity).unwrap_or(u32::MAX);
                 let recorder = &current.recorder;
                 let id = current.predicate(&module_text, &text, number, file.as_deref(), line);
-                if class == Class::Boundary {
+                if class == StandingClass::Boundary {
                     recorder.at_boundary(id);
                 }
                 if let Some(center) = centers.get(&identity) {
@@ -448,53 +450,55 @@ impl Known {
             keeps == Some(true)
         };
         match (class, id) {
-            (Class::Recorded, Some(id)) if keeps_arguments(id) => Standing::WithArguments(id),
-            (Class::Recorded, Some(id)) => Standing::Recorded(id),
-            (Class::Tests, Some(id)) => Standing::Tests(id),
-            (Class::Loader, Some(id)) => Standing::Loader(id),
-            (Class::FillsTable, Some(id)) => Standing::FillsTable(id),
-            (Class::Boundary, Some(id)) => Standing::Boundary(id),
+            (StandingClass::Recorded, Some(id)) if keeps_arguments(id) => {
+                Standing::WithArguments(id)
+            }
+            (StandingClass::Recorded, Some(id)) => Standing::Recorded(id),
+            (StandingClass::Tests, Some(id)) => Standing::Tests(id),
+            (StandingClass::Loader, Some(id)) => Standing::Loader(id),
+            (StandingClass::FillsTable, Some(id)) => Standing::FillsTable(id),
+            (StandingClass::Boundary, Some(id)) => Standing::Boundary(id),
             _ => Standing::Unrecorded,
         }
     }
 
-    /// As [`Known::decide`]: what does not depend on the trace.
-    fn classify(&self, identity: Identity, offsets: &Offsets) -> Class {
+    /// As [`KnownPredicate::decide`]: what does not depend on the trace.
+    fn classify(&self, identity: Identity, offsets: &Offsets) -> StandingClass {
         let Identity {
             name,
             arity,
             module,
         } = identity;
         let Some(module_name) = module_name(module) else {
-            return Class::Unrecorded;
+            return StandingClass::Unrecorded;
         };
         // SAFETY: a module of the engine's, whose class is one of its words.
         let class = unsafe { word(module, offsets.class) };
         let rules = &self.rules;
         if rules.search == Some(identity) {
-            return Class::Search;
+            return StandingClass::Search;
         }
         if rules.loader == Some(identity) {
-            return Class::Loader;
+            return StandingClass::Loader;
         }
         if rules.fills.contains(&identity) && rules.trials.is_empty() {
-            return Class::FillsTable;
+            return StandingClass::FillsTable;
         }
         if rules.completes == Some(identity) && rules.trials.is_empty() {
-            return Class::CompletesTables;
+            return StandingClass::CompletesTables;
         }
         if rules.center == Some(identity) {
-            return Class::Center;
+            return StandingClass::Center;
         }
         if rules.left_out.contains(&identity)
             || rules.not_wanted.contains(&identity)
             || rules.own.contains(&module_name)
         {
-            return Class::Unrecorded;
+            return StandingClass::Unrecorded;
         }
         let (text, module_text) = (name_text(name), atom_text(module_name));
         if rules.internal.has(name, &text, arity, class) {
-            return Class::Unrecorded;
+            return StandingClass::Unrecorded;
         }
         let of_trials = !rules.trials.is_empty();
         if rules.tests
@@ -502,7 +506,7 @@ impl Known {
             && (text.as_str(), arity) == TEST_BODY
             && module_text.starts_with(UNIT)
         {
-            return Class::Tests;
+            return StandingClass::Tests;
         }
         let by_default = if of_trials {
             rules.trials.contains(&identity)
@@ -513,19 +517,19 @@ impl Known {
             let selection = &current.selection;
             let number = u32::try_from(arity).unwrap_or(u32::MAX);
             if selection.selects(by_default, &module_text, &text, number) {
-                Class::Recorded
+                StandingClass::Recorded
             } else if rules.boundary.contains(&class)
                 && !rules.has_no_box(name, arity)
                 && !selection.excludes(&module_text, &text, number)
             {
-                Class::Boundary
+                StandingClass::Boundary
             } else if of_trials {
-                Class::Untouched
+                StandingClass::Untouched
             } else {
-                Class::Unrecorded
+                StandingClass::Unrecorded
             }
         });
-        chosen.unwrap_or(Class::Unrecorded)
+        chosen.unwrap_or(StandingClass::Unrecorded)
     }
 }
 
@@ -537,7 +541,7 @@ const TEST_BODY: (&str, usize) = ("unit body", 2);
 
 /// A [`Standing`] without the number of the predicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum StandingClass {
     Recorded,
     Search,
     Loader,

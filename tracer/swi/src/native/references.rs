@@ -11,7 +11,7 @@ const HEAD: usize = 16;
 
 /// Where the cells of terms lie on the local stack.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cells {
+pub(crate) struct StackCells {
     /// The address of the first one.
     pub(crate) first: usize,
     pub(crate) count: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Cells {
 /// The cells are those of terms, on the local stack of the thread that runs.
 pub(crate) unsafe fn with_references<T>(
     offsets: &Offsets,
-    cells: Cells,
+    cells: StackCells,
     more: usize,
     look: impl FnOnce(Term) -> T,
 ) -> Option<T> {

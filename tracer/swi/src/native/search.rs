@@ -13,14 +13,14 @@ const LARGEST: usize = 1 << 15;
 const ENOUGH: usize = 3;
 
 /// The search for one sum.
-pub(super) struct Search {
+pub(super) struct SumSearch {
     /// Offsets at which every sum was found. `None` before the first.
     offsets: Option<Vec<usize>>,
     last: u64,
     different: usize,
 }
 
-impl Search {
+impl SumSearch {
     pub(super) const fn new() -> Self {
         Self {
             offsets: None,

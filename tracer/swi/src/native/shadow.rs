@@ -28,31 +28,31 @@ use std::ptr;
 
 use rustc_hash::FxHashMap;
 
-use super::held_values::{Held, HeldValues, MOST_CALLS, Seen};
-use super::open_box::{Exited, NOWHERE, Offset, OpenBox, ROOT, Return, mark};
+use super::held_values::{HeldArguments, HeldValues, MOST_CALLS, SeenArguments};
+use super::open_box::{Exited, NOWHERE, Offset, ROOT, Return, StubBox, mark};
 use super::sites::Given;
-use super::stack::Stack;
+use super::stack::ElementStack;
 
 /// The value of [`Shadow::quiet`] if a stub must always look.
 pub(crate) const NOT_QUIET: Offset = -2;
 
 /// What control passes a stub with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct StubMoment {
     pub(crate) frame: Offset,
     pub(crate) choice: Offset,
 }
 
 /// A call that opens a box.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
+pub(crate) struct OpeningCall {
     pub(crate) frame: Offset,
     pub(crate) caller: Offset,
     pub(crate) choice: Offset,
     pub(crate) returns_to: Return,
     /// Foreign code calls.
     pub(crate) foreign: bool,
-    /// As in an [`OpenBox`].
+    /// As in an [`StubBox`].
     pub(crate) boundary: bool,
     pub(crate) given: Given,
 }
@@ -68,7 +68,7 @@ pub(crate) enum Left {
 }
 
 /// What events are written to.
-pub(crate) trait Events {
+pub(crate) trait Sink {
     fn exit_det(&mut self);
     fn exit_nondet(&mut self);
     /// `active` tells whether a box was active before.
@@ -77,8 +77,8 @@ pub(crate) trait Events {
     fn exception(&mut self);
     /// The active box is about to exit. Arguments of its calls were held: those of the last one
     /// come first.
-    fn values(&mut self, held: &[Option<Held>; MOST_CALLS]);
-    /// `active` as for [`Events::redo`].
+    fn values(&mut self, held: &[Option<HeldArguments>; MOST_CALLS]);
+    /// `active` as for [`Sink::redo`].
     fn cut(&mut self, active: bool);
 }
 
@@ -114,8 +114,8 @@ pub(crate) struct Shadow {
     /// Where the stream has its fields. Null while calls are no events, so that machine code
     /// leaves them to handlers.
     pub(crate) stream: *const u8,
-    pub(crate) boxes: Stack<OpenBox>,
-    exited: Stack<Exited>,
+    pub(crate) boxes: ElementStack<StubBox>,
+    exited: ElementStack<Exited>,
     pub(crate) active: u32,
     /// The newest choicepoint when `shift/1` was called, if no stub has been met since.
     pub(crate) shifted: Option<Offset>,
@@ -139,7 +139,7 @@ pub(crate) mod exited {
 
 impl Shadow {
     pub(crate) fn new() -> Self {
-        let mut boxes = Stack::new();
+        let mut boxes = ElementStack::new();
         boxes.push(ROOT);
         Self {
             quiet: NOT_QUIET,
@@ -149,7 +149,7 @@ impl Shadow {
             expects_written: false,
             stream: ptr::null(),
             boxes,
-            exited: Stack::new(),
+            exited: ElementStack::new(),
             active: 0,
             shifted: None,
             held: HeldValues::default(),
@@ -167,7 +167,7 @@ impl Shadow {
         *self = Self::new();
     }
 
-    pub(super) fn active_box(&self) -> &OpenBox {
+    pub(super) fn active_box(&self) -> &StubBox {
         &self.boxes[self.active as usize]
     }
 
@@ -205,8 +205,8 @@ impl Shadow {
 
     /// A predicate is called: a box opens. Its event is the caller's work.
     #[inline]
-    pub(crate) fn call(&mut self, call: &Call, silent: bool) {
-        let open = OpenBox {
+    pub(crate) fn call(&mut self, call: &OpeningCall, silent: bool) {
+        let open = StubBox {
             frame: call.frame,
             caller: call.caller,
             choice: call.choice,
@@ -222,7 +222,7 @@ impl Shadow {
         self.quiet = call.frame;
     }
 
-    fn marks(&self, call: &Call, silent: bool) -> u32 {
+    fn marks(&self, call: &OpeningCall, silent: bool) -> u32 {
         let set = |mark, is| if is { mark } else { 0 };
         set(mark::SILENT, silent)
             | set(mark::FOREIGN, call.foreign)
@@ -234,7 +234,7 @@ impl Shadow {
 
     /// The arguments of the call that has just been recorded, which has opened the active box or is
     /// a last call in it. False if there is no room for them.
-    pub(crate) fn hold(&mut self, held: Held) -> bool {
+    pub(crate) fn hold(&mut self, held: HeldArguments) -> bool {
         let active = self.active;
         let is_held = active > 0 && self.held.hold(active, held, &self.boxes);
         if is_held {
@@ -244,7 +244,7 @@ impl Shadow {
     }
 
     /// What was seen of the arguments of the call that was held last.
-    pub(crate) fn values_seen(&mut self, seen: Seen) {
+    pub(crate) fn values_seen(&mut self, seen: SeenArguments) {
         self.held.saw(self.active, seen);
     }
 
@@ -338,7 +338,7 @@ impl Shadow {
     }
 
     /// The active box is left for good.
-    fn leave(&mut self) -> OpenBox {
+    fn leave(&mut self) -> StubBox {
         let left = *self.active_box();
         // The root is never left.
         if self.active > 0 {
@@ -348,13 +348,13 @@ impl Shadow {
         left
     }
 
-    fn fail(&mut self, events: &mut impl Events) {
+    fn fail(&mut self, events: &mut impl Sink) {
         if !self.leave().is_silent() {
             events.fail();
         }
     }
 
-    fn raise(&mut self, events: &mut impl Events) {
+    fn raise(&mut self, events: &mut impl Sink) {
         self.cut_all(events);
         if !self.leave().is_silent() {
             events.exception();
@@ -362,7 +362,7 @@ impl Shadow {
     }
 
     /// Boxes newer than `frame` were left.
-    pub(crate) fn left(&mut self, left: Left, frame: Offset, events: &mut impl Events) {
+    pub(crate) fn left(&mut self, left: Left, frame: Offset, events: &mut impl Sink) {
         if self.active_frame() <= frame {
             return;
         }
@@ -393,7 +393,7 @@ impl Shadow {
 
     /// The active box was left: it failed, if it is one of those from `first_failed` on, or by an
     /// exception.
-    fn lose(&mut self, first_failed: u32, events: &mut impl Events) {
+    fn lose(&mut self, first_failed: u32, events: &mut impl Sink) {
         if self.active >= first_failed {
             self.cut_all(events);
             self.fail(events);
@@ -402,7 +402,7 @@ impl Shadow {
         }
     }
 
-    fn cut_newest(&mut self, events: &mut impl Events) {
+    fn cut_newest(&mut self, events: &mut impl Sink) {
         if let Some(exited) = self.exited.pop()
             && !self.boxes[exited.open as usize].is_silent()
         {
@@ -411,14 +411,14 @@ impl Shadow {
     }
 
     /// All exited boxes inside the active one are cut.
-    fn cut_all(&mut self, events: &mut impl Events) {
+    fn cut_all(&mut self, events: &mut impl Sink) {
         while self.newest_inside().is_some() {
             self.cut_newest(events);
         }
     }
 
     /// Exited boxes inside the active one are cut whose choicepoints are gone.
-    pub(crate) fn cut_after(&mut self, choice: Offset, events: &mut impl Events) {
+    pub(crate) fn cut_after(&mut self, choice: Offset, events: &mut impl Sink) {
         while self
             .newest_inside()
             .is_some_and(|exited| exited.choice > choice)
@@ -427,7 +427,7 @@ impl Shadow {
         }
     }
 
-    fn redo(&mut self, events: &mut impl Events) {
+    fn redo(&mut self, events: &mut impl Sink) {
         if let Some(exited) = self.exited.pop() {
             let active = self.is_active();
             self.active = exited.open;
@@ -439,7 +439,7 @@ impl Shadow {
     }
 
     /// The active box exits.
-    pub(crate) fn exit(&mut self, choice: Offset, events: &mut impl Events) {
+    pub(crate) fn exit(&mut self, choice: Offset, events: &mut impl Sink) {
         self.cut_after(choice, events);
         let active = *self.active_box();
         let is_det = choice <= active.choice;
@@ -473,7 +473,7 @@ impl Shadow {
     }
 
     /// Whether the box was called from a place, in a clause that runs in `caller`.
-    fn is_from(open: &OpenBox, caller: Offset, returns_to: Return) -> bool {
+    fn is_from(open: &StubBox, caller: Offset, returns_to: Return) -> bool {
         open.caller == caller && open.returns_to == returns_to
     }
 
@@ -485,11 +485,11 @@ impl Shadow {
     /// several boxes if unrecorded code has made last calls. False if nothing was.
     pub(crate) fn returned(
         &mut self,
-        moment: Moment,
+        moment: StubMoment,
         returns_to: Return,
-        events: &mut impl Events,
+        events: &mut impl Sink,
     ) -> bool {
-        let Moment { frame, choice } = moment;
+        let StubMoment { frame, choice } = moment;
         if !self.active_is_from(frame, returns_to)
             && !self.reach_caught(frame, returns_to, events)
             && !self.reach_again(frame, returns_to, events)
@@ -503,12 +503,7 @@ impl Shadow {
     }
 
     /// An exception was caught in an open box that was called there: it left what is inside.
-    fn reach_caught(
-        &mut self,
-        frame: Offset,
-        returns_to: Return,
-        events: &mut impl Events,
-    ) -> bool {
+    fn reach_caught(&mut self, frame: Offset, returns_to: Return, events: &mut impl Sink) -> bool {
         let mut at = self.active;
         while at > 0 {
             let open = self.boxes[at as usize];
@@ -528,7 +523,7 @@ impl Shadow {
     }
 
     /// An exited box that was called there was entered again, unseen, and exits again.
-    fn reach_again(&mut self, frame: Offset, returns_to: Return, events: &mut impl Events) -> bool {
+    fn reach_again(&mut self, frame: Offset, returns_to: Return, events: &mut impl Sink) -> bool {
         if returns_to == 0 {
             return false;
         }
@@ -554,8 +549,8 @@ impl Shadow {
 
     /// Control is somewhere after backtracking: what has failed, and what was entered again? At the
     /// beginning of a clause (`in_clause`) the running frame may have choicepoints of its own.
-    pub(crate) fn resumed(&mut self, moment: Moment, in_clause: bool, events: &mut impl Events) {
-        let Moment { frame, choice } = moment;
+    pub(crate) fn resumed(&mut self, moment: StubMoment, in_clause: bool, events: &mut impl Sink) {
+        let StubMoment { frame, choice } = moment;
         loop {
             if let Some(&exited) = self.newest_inside() {
                 let within = self.boxes[exited.open as usize].frame;
@@ -586,7 +581,7 @@ impl Shadow {
     }
 
     /// Unrecorded code calls a recorded predicate: what is newer than its frame was left.
-    pub(crate) fn entered(&mut self, call: &Call, events: &mut impl Events) {
+    pub(crate) fn entered(&mut self, call: &OpeningCall, events: &mut impl Sink) {
         let first_failed = self.outermost_foreign(call.frame);
         loop {
             let active = self.active_box();

@@ -6,8 +6,8 @@
 //! again from the clause alone.
 //!
 //! Goals in arguments of other goals are called by whatever gets the argument: `maplist/3`,
-//! `catch/3`, a meta-predicate of the program. A box remembers the [`Arguments`] of the goal that
-//! called it, and a call that comes out of it is looked for among them.
+//! `catch/3`, a meta-predicate of the program. A box remembers the [`ArgumentGoals`] of the goal
+//! that called it, and a call that comes out of it is looked for among them.
 
 use std::hash::{Hash, Hasher};
 use std::ptr;
@@ -57,7 +57,7 @@ impl NotedGoal {
 
 /// What is known of a clause from its source.
 #[derive(Debug)]
-pub(crate) struct Noted {
+pub(crate) struct NotedClause {
     file: Arc<str>,
     goals: Vec<NotedGoal>,
     lines: OnceLock<Vec<i64>>,
@@ -65,7 +65,7 @@ pub(crate) struct Noted {
     number: u32,
 }
 
-impl Noted {
+impl NotedClause {
     /// The line of a goal, 0 if it is not known.
     fn line(&self, index: usize) -> u32 {
         let start = self.goals[index].start;
@@ -119,7 +119,7 @@ impl Noted {
 
 /// What is known of the clauses of a predicate that begin in one line: expansion may make several
 /// from one term.
-pub(crate) struct InLine(Vec<Arc<Noted>>);
+pub(crate) struct InLine(Vec<Arc<NotedClause>>);
 
 impl InLine {
     pub(crate) fn is_empty(&self) -> bool {
@@ -131,7 +131,7 @@ impl InLine {
         &self,
         number: Option<u32>,
         called: impl FnOnce() -> Vec<Identity>,
-    ) -> Option<Arc<Noted>> {
+    ) -> Option<Arc<NotedClause>> {
         if let [only] = &self.0[..] {
             return Some(Arc::clone(only));
         }
@@ -152,14 +152,14 @@ impl InLine {
 #[derive(Default)]
 struct Notes {
     /// By the predicate and the line in which the clause begins.
-    clauses: FxHashMap<(Identity, u32), Vec<Arc<Noted>>>,
+    clauses: FxHashMap<(Identity, u32), Vec<Arc<NotedClause>>>,
     /// By the predicate: where its first clause begins.
     predicates: FxHashMap<Identity, (Arc<str>, u32)>,
     /// By the predicate: how many clauses were loaded.
     counts: FxHashMap<Identity, u32>,
     files: FxHashMap<String, Arc<str>>,
     /// By the clause in the trace, its note, and the number of the goal.
-    arguments: FxHashMap<(u32, u32, usize, u32), &'static Arguments>,
+    arguments: FxHashMap<(u32, u32, usize, u32), &'static ArgumentGoals>,
 }
 
 static NOTES: Mutex<Option<Notes>> = Mutex::new(None);
@@ -180,7 +180,7 @@ pub(crate) fn note(predicate: Identity, file: &str, line: u32, goals: Vec<NotedG
     notes.predicates.entry(predicate).or_insert_with(first);
     let count = notes.counts.entry(predicate).or_default();
     *count += 1;
-    let noted = Noted {
+    let noted = NotedClause {
         file,
         goals,
         lines: OnceLock::new(),
@@ -231,7 +231,7 @@ struct Origin {
     /// Of its predicate.
     caller: u32,
     clause: u32,
-    noted: Arc<Noted>,
+    noted: Arc<NotedClause>,
 }
 
 impl Origin {
@@ -263,7 +263,7 @@ impl Origin {
         let key = (self.caller, self.clause, note, number);
         Given(Some(known.entry(key).or_insert_with(|| {
             // It has its note, whose address is no other note's as long as it is there.
-            Box::leak(Box::new(Arguments::new(self.clone(), number)))
+            Box::leak(Box::new(ArgumentGoals::new(self.clone(), number)))
         })))
     }
 }
@@ -279,7 +279,7 @@ struct NamedGoals {
 
 /// The goals in arguments of a goal. They are never freed, because boxes have their addresses.
 #[derive(Debug)]
-pub(crate) struct Arguments {
+pub(crate) struct ArgumentGoals {
     origin: Origin,
     /// Indices of the goals.
     goals: Vec<usize>,
@@ -288,7 +288,7 @@ pub(crate) struct Arguments {
     named: Mutex<NamedGoals>,
 }
 
-impl Arguments {
+impl ArgumentGoals {
     fn new(origin: Origin, number: u32) -> Self {
         let of_goal = |index: &usize| origin.noted.goals[*index].parent == number;
         let (unknown, goals): (Vec<usize>, Vec<usize>) = (0..origin.noted.goals.len())
@@ -335,11 +335,11 @@ impl Arguments {
 /// What a box was given: the goals in arguments of the goal that called it. Machine code copies it.
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given(Option<&'static Arguments>);
+pub(crate) struct Given(Option<&'static ArgumentGoals>);
 
 /// The arguments of a goal that are no goals.
-static NO_GOALS: LazyLock<Arguments> = LazyLock::new(|| {
-    let noted = Arc::new(Noted {
+static NO_GOALS: LazyLock<ArgumentGoals> = LazyLock::new(|| {
+    let noted = Arc::new(NotedClause {
         file: Arc::from(""),
         goals: Vec::new(),
         lines: OnceLock::new(),
@@ -350,7 +350,7 @@ static NO_GOALS: LazyLock<Arguments> = LazyLock::new(|| {
         clause: 0,
         noted,
     };
-    Arguments::new(nowhere, 0)
+    ArgumentGoals::new(nowhere, 0)
 });
 
 impl Given {
@@ -378,7 +378,7 @@ impl Given {
 
     /// Whether a goal calls this predicate.
     pub(crate) fn calls(self, called: Identity) -> bool {
-        self.0.is_some_and(|Arguments { origin, goals, .. }| {
+        self.0.is_some_and(|ArgumentGoals { origin, goals, .. }| {
             let mut goals = goals.iter().map(|&index| &origin.noted.goals[index]);
             goals.any(|goal| goal.calls(called.name, called.arity))
         })
@@ -398,7 +398,7 @@ impl Given {
 
     /// The only argument with goals that call these predicates in this order.
     pub(crate) fn body(self, called: &[Identity]) -> Option<Sites> {
-        let Arguments { origin, goals, .. } = self.0?;
+        let ArgumentGoals { origin, goals, .. } = self.0?;
         let argument = |index: usize| origin.noted.goals[index].argument;
         let mut found = goals
             .chunk_by(|&one, &other| argument(one) == argument(other))
@@ -441,7 +441,7 @@ pub(crate) struct Sites {
 
 impl Sites {
     /// The goals of a clause itself.
-    pub(crate) fn new(caller: u32, clause: u32, noted: Arc<Noted>) -> Self {
+    pub(crate) fn new(caller: u32, clause: u32, noted: Arc<NotedClause>) -> Self {
         let goals = noted.own();
         Self {
             origin: Origin {

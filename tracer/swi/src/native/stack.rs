@@ -9,7 +9,7 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 /// Elements in a row, the newest last.
 #[repr(C)]
 #[derive(Debug)]
-pub(crate) struct Stack<T: Copy> {
+pub(crate) struct ElementStack<T: Copy> {
     /// Where the oldest is.
     pub(crate) first: *mut T,
     pub(crate) length: u32,
@@ -27,7 +27,7 @@ const GROWTH: u32 = 16;
 /// on page faults than on boxes.
 const LARGE: usize = 4 << 20;
 
-impl<T: Copy> Stack<T> {
+impl<T: Copy> ElementStack<T> {
     pub(crate) const fn new() -> Self {
         Self {
             first: ptr::null_mut(),
@@ -104,7 +104,7 @@ impl<T: Copy> Stack<T> {
     }
 }
 
-impl<T: Copy> Index<usize> for Stack<T> {
+impl<T: Copy> Index<usize> for ElementStack<T> {
     type Output = T;
 
     fn index(&self, index: usize) -> &T {
@@ -112,7 +112,7 @@ impl<T: Copy> Index<usize> for Stack<T> {
     }
 }
 
-impl<T: Copy> IndexMut<usize> for Stack<T> {
+impl<T: Copy> IndexMut<usize> for ElementStack<T> {
     fn index_mut(&mut self, index: usize) -> &mut T {
         assert!(index < self.len(), "an index beyond the stack");
         // SAFETY: within the stack.

@@ -41,7 +41,7 @@ mod trie {
 
 /// What a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Table {
+pub(crate) struct TableContents {
     /// Definition of the predicate.
     pub(crate) definition: usize,
     pub(crate) answers: u32,
@@ -85,7 +85,7 @@ fn trie_of(handle: Term) -> Option<usize> {
 ///
 /// # Safety
 /// `at` is what the engine calls a component.
-pub(crate) unsafe fn of_component(at: usize) -> Option<Vec<Table>> {
+pub(crate) unsafe fn of_component(at: usize) -> Option<Vec<TableContents>> {
     if !TRIES.load(Ordering::Acquire) {
         return None;
     }
@@ -132,7 +132,7 @@ pub(crate) unsafe fn of_component(at: usize) -> Option<Vec<Table>> {
             if !agree || definition == 0 {
                 return None;
             }
-            tables.push(Table {
+            tables.push(TableContents {
                 definition,
                 answers: half(trie, trie::VALUES),
                 nodes: half(trie, trie::NODES),

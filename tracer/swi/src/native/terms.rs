@@ -34,7 +34,7 @@ enum Addresses {
 
 /// What is known of terms.
 #[derive(Debug)]
-struct Terms {
+struct TermFacts {
     addresses: Addresses,
     /// Where the engine's data have the base of the global stack.
     global: usize,
@@ -44,7 +44,7 @@ struct Terms {
     control: [ffi::Functor; 5],
 }
 
-static FOUND: OnceLock<Terms> = OnceLock::new();
+static FOUND: OnceLock<TermFacts> = OnceLock::new();
 
 /// How many words before and behind the base of the local stack the engine may keep that of the
 /// global stack.
@@ -70,7 +70,7 @@ pub(crate) fn learn(engine: usize, local: usize, cells: &[usize], functor: ffi::
         let functor = |name: &CStr, arity| unsafe {
             ffi::PL_new_functor(ffi::PL_new_atom(name.as_ptr()), arity)
         };
-        FOUND.get_or_init(|| Terms {
+        FOUND.get_or_init(|| TermFacts {
             addresses,
             global,
             qualified: functor(c":", 2),
@@ -143,7 +143,7 @@ fn address(engine: usize, addresses: Addresses, cell: usize) -> usize {
     }
 }
 
-impl Terms {
+impl TermFacts {
     /// What is in a cell, behind references.
     ///
     /// # Safety

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// One word of threaded code: a label, or an operand.
-pub(crate) type Cell = usize;
+pub(crate) type CodeWord = usize;
 
 /// Bytes of a word, and of a cell of code.
 pub(crate) const WORD: usize = size_of::<usize>();
@@ -20,7 +20,7 @@ pub(crate) unsafe fn word(start: usize, offset: usize) -> usize {
 
 /// # Safety
 /// A cell of code, or of the engine's table of labels.
-pub(crate) unsafe fn store(cell: usize, value: Cell) {
+pub(crate) unsafe fn store(cell: usize, value: CodeWord) {
     // SAFETY: cells are aligned words; whatever reads one gets the old instruction or the new
     // one, which are the same.
     unsafe { AtomicUsize::from_ptr(cell as *mut usize) }.store(value, Ordering::Release);

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::plant::{self, Planter};
 use crate::ffi::{Foreign, TRUE, Term};
 use crate::native::identity::definition;
-use crate::native::instructions::Kind;
+use crate::native::instructions::InstructionKind;
 use crate::native::offsets::{self, Offsets};
-use crate::native::place::Work;
+use crate::native::place::StubWork;
 use crate::native::plan::GoalKind;
-use crate::native::words::{Cell, WORD, word};
+use crate::native::words::{CodeWord, WORD, word};
 use crate::recording;
 use crate::values::integer;
 
@@ -25,7 +25,7 @@ pub(crate) fn recovery(module: Term, name: Term, arity: Term) -> Foreign {
             if word(cell - WORD, 0) != 0
                 && let Some(op) = planter.op_at(cell)
             {
-                planter.plant(cell, op, 0, Work::Recovery);
+                planter.plant(cell, op, 0, StubWork::Recovery);
             }
         }
     }
@@ -61,17 +61,23 @@ unsafe fn adopt_definition(
         plant_kind(
             planter,
             supervisor..supervisor + size * WORD,
-            Kind::Select,
+            InstructionKind::Select,
             0,
-            Work::Select,
+            StubWork::Select,
         );
         let mut reference = word(definition, offsets.first_clause);
         while reference != 0 {
             let codes = offsets.code_of(word(reference, offsets.clause));
             if facts {
-                plant_kind(planter, codes.clone(), Kind::ExitFact, 0, Work::NewBody);
+                plant_kind(
+                    planter,
+                    codes.clone(),
+                    InstructionKind::ExitFact,
+                    0,
+                    StubWork::NewBody,
+                );
             }
-            plant_kind(planter, codes, Kind::Enter, 0, Work::NewBody);
+            plant_kind(planter, codes, InstructionKind::Enter, 0, StubWork::NewBody);
             reference = word(reference, offsets::NEXT_CLAUSE);
         }
     }
@@ -87,15 +93,15 @@ pub(crate) fn observe(module: Term, name: Term, arity: Term, goal: Term, foreign
     {
         let work = match integer(goal) {
             0 => None,
-            1 => Some(Work::Boundary),
-            _ => Some(Work::Select),
+            1 => Some(StubWork::Boundary),
+            _ => Some(StubWork::Select),
         };
         // SAFETY: a definition with clauses, or of a predicate in C, has a supervisor.
         unsafe {
             if let Some(work) = work {
                 let supervisor = word(definition, offsets.supervisor);
                 let codes = supervisor..supervisor + word(supervisor - WORD, 0) * WORD;
-                for kind in [Kind::ForeignOpen, Kind::Select] {
+                for kind in [InstructionKind::ForeignOpen, InstructionKind::Select] {
                     plant_kind(&mut planter, codes.clone(), kind, 0, work);
                 }
             }
@@ -130,9 +136,9 @@ unsafe fn observe_clauses(planter: &mut Planter, definition: usize, offsets: &Of
 pub(super) unsafe fn plant_kind(
     planter: &mut Planter,
     codes: Range<usize>,
-    kind: Kind,
+    kind: InstructionKind,
     roles: u8,
-    work: Work,
+    work: StubWork,
 ) {
     let mut cell = codes.start;
     while cell < codes.end {
@@ -145,7 +151,8 @@ pub(super) unsafe fn plant_kind(
             return unsafe { planter.plant(cell, op, roles, work) };
         }
         // SAFETY: as above.
-        let Some(length) = (unsafe { planter.instructions.length(op, cell as *const Cell) }) else {
+        let Some(length) = (unsafe { planter.instructions.length(op, cell as *const CodeWord) })
+        else {
             return;
         };
         cell += length * WORD;

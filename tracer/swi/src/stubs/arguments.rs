@@ -4,7 +4,7 @@
 use super::handlers::Visit;
 use crate::arguments::{self, MOST_ARGUMENTS, MOST_REFERENCES};
 use crate::native::identity::identity;
-use crate::native::references::{Cells, with_references};
+use crate::native::references::{StackCells, with_references};
 use crate::native::words::WORD;
 
 impl Visit {
@@ -24,10 +24,10 @@ impl Visit {
 
     /// Where the arguments of a predicate lie: those of the running frame, which is entered, or of
     /// the next one, which is complete but for its head.
-    pub(super) fn arguments_in(&self, definition: usize, frame: usize) -> Cells {
+    pub(super) fn arguments_in(&self, definition: usize, frame: usize) -> StackCells {
         let first = frame + self.offsets.arguments;
         let count = identity(definition).arity;
-        Cells {
+        StackCells {
             first,
             count,
             behind: first + count * WORD,
@@ -36,7 +36,7 @@ impl Visit {
 
     /// There is room for more than as many arguments as a predicate can have, or the engine would
     /// have made some.
-    fn look_at_arguments(&mut self, cells: Cells) -> arguments::Known {
+    fn look_at_arguments(&mut self, cells: StackCells) -> arguments::KnownSizes {
         let engine = &mut *self.engine;
         let look = |first| {
             engine.look_at_arguments(|credits: &mut _| {

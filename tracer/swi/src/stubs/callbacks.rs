@@ -21,11 +21,11 @@ use crate::native::shadow::Left;
 use crate::native::words::{WORD, word};
 use crate::panics::guarded;
 
-type Open = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void, Term) -> usize;
-type End = unsafe extern "C" fn(usize) -> c_int;
+type OpenCallback = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void, Term) -> usize;
+type EndCallback = unsafe extern "C" fn(usize) -> c_int;
 
 /// The engine's functions.
-static FUNCTIONS: OnceLock<(Open, End, End)> = OnceLock::new();
+static FUNCTIONS: OnceLock<(OpenCallback, EndCallback, EndCallback)> = OnceLock::new();
 
 /// In a query, counted back from its first choicepoint: what it is called by, and the newest
 /// choicepoint before it. The same in all versions.

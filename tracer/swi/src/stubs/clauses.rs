@@ -9,13 +9,13 @@ use portmortem_tracer::format::Clause;
 
 use super::handlers::Visit;
 use super::plant::Planter;
-use super::view::Code;
+use super::view::ClauseCode;
 use crate::native::identity::Identity;
-use crate::native::instructions::{Instructions, Kind};
+use crate::native::instructions::{InstructionKind, Instructions};
 use crate::native::offsets::FRAME_DEFINITION;
-use crate::native::place::Place;
-use crate::native::plan::{Plan, Step};
-use crate::native::sites::{self, Noted};
+use crate::native::place::StubPlace;
+use crate::native::plan::{Plan, PlanStep};
+use crate::native::sites::{self, NotedClause};
 use crate::native::words::{WORD, word};
 use crate::recording;
 
@@ -39,10 +39,10 @@ pub(super) fn clause(
     number: u32,
     line: u32,
     identity: Identity,
-    noted: Option<&Noted>,
+    noted: Option<&NotedClause>,
 ) -> Option<u32> {
     recording::with(|current| {
-        let file = noted.map(Noted::file);
+        let file = noted.map(NotedClause::file);
         let file = file.filter(|&file| *file != *sites::place_of(identity).0);
         current.recorder.clause(Clause {
             predicate,
@@ -55,9 +55,14 @@ pub(super) fn clause(
 
 /// The cell at which a clause is entered.
 pub(super) fn entry(plan: &Plan, instructions: &Instructions) -> Option<usize> {
-    let is = |step: &Step| matches!(step.kind, Kind::Enter | Kind::ExitFact);
+    let is = |step: &PlanStep| {
+        matches!(
+            step.kind,
+            InstructionKind::Enter | InstructionKind::ExitFact
+        )
+    };
     let first = plan.steps.iter().position(is)?;
-    if plan.steps[first].kind == Kind::ExitFact {
+    if plan.steps[first].kind == InstructionKind::ExitFact {
         return Some(plan.steps[first].index);
     }
     let mut unifying = false;
@@ -75,7 +80,7 @@ pub(super) fn entry(plan: &Plan, instructions: &Instructions) -> Option<usize> {
 
 impl Visit {
     /// The stub is met at which a clause is entered.
-    pub(super) fn entry(&mut self, place: &Place, cell: usize, clause: u32) {
+    pub(super) fn entry(&mut self, place: &StubPlace, cell: usize, clause: u32) {
         if !place.is_stale() {
             return self.enter_clause(clause);
         }
@@ -88,7 +93,7 @@ impl Visit {
 
     /// Gives a clause its stubs. If it is entered at this cell, it is now: the cell has just had
     /// another stub.
-    pub(super) fn plant_and_enter(&mut self, code: &Code, goals: bool, cell: usize) {
+    pub(super) fn plant_and_enter(&mut self, code: &ClauseCode, goals: bool, cell: usize) {
         let plan = self.plant(code, goals);
         if let Some(clause) = plan.and_then(|plan| plan.entry_at(code.index_of(cell))) {
             self.enter_clause(clause);

@@ -7,10 +7,10 @@ use super::adopting::plant_kind;
 use super::handlers::Visit;
 use super::plant::Planter;
 use crate::native::identity::system_definition;
-use crate::native::instructions::Kind;
+use crate::native::instructions::InstructionKind;
 use crate::native::known::reset_definition;
 use crate::native::offsets::{self, FRAME_DEFINITION, FRAME_PARENT};
-use crate::native::place::Work;
+use crate::native::place::StubWork;
 use crate::native::words::word;
 
 /// Puts the stubs into the clauses that have the instruction.
@@ -24,7 +24,7 @@ pub(super) fn plant(planter: &mut Planter) {
             let reference = word(system_definition(name, 1), offsets.first_clause);
             if reference != 0 {
                 let codes = offsets.code_of(word(reference, offsets.clause));
-                plant_kind(planter, codes, Kind::Shift, 0, Work::Shift);
+                plant_kind(planter, codes, InstructionKind::Shift, 0, StubWork::Shift);
             }
         }
     }

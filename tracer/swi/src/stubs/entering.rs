@@ -2,7 +2,7 @@
 
 use super::handlers::Visit;
 use crate::native::offsets::{FRAME_PARENT, FRAME_RETURN};
-use crate::native::shadow::Call;
+use crate::native::shadow::OpeningCall;
 use crate::native::sites::Given;
 use crate::native::words::word;
 
@@ -25,7 +25,7 @@ impl Visit {
     }
 
     /// A box is about to open in a frame.
-    fn entered(&mut self, frame: usize, boundary: bool, given: Given) -> Call {
+    fn entered(&mut self, frame: usize, boundary: bool, given: Given) -> OpeningCall {
         let newest = self.newest_before(frame);
         let call = self.call_in(frame, newest, boundary, given);
         self.recovery();
@@ -52,11 +52,11 @@ impl Visit {
         newest: usize,
         boundary: bool,
         given: Given,
-    ) -> Call {
+    ) -> OpeningCall {
         // SAFETY: the running frame; a recorded predicate has been called by one.
         let (parent, returns_to) =
             unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
-        Call {
+        OpeningCall {
             frame: self.offset(frame),
             caller: if parent == 0 { -1 } else { self.offset(parent) },
             choice: self.offset(newest),

@@ -5,11 +5,11 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::emit;
-use super::plant::{InUse, Planter, planter};
-use crate::native::instructions::{Kind, Op};
-use crate::native::place::{EXIT_CLEANUP, Work};
+use super::plant::{Planter, PlanterInUse, planter};
+use crate::native::instructions::{InstructionKind, Op};
+use crate::native::place::{EXIT_CLEANUP, StubWork};
 use crate::native::predicates;
-use crate::native::words::{Cell, WORD, store, word};
+use crate::native::words::{CodeWord, WORD, store, word};
 use crate::recording;
 
 impl Planter {
@@ -37,22 +37,22 @@ impl Planter {
     }
 
     /// What an instruction is born with.
-    fn born_with(&self, op: Op) -> Option<(u8, Work)> {
+    fn born_with(&self, op: Op) -> Option<(u8, StubWork)> {
         let instruction = self.instructions.get(op);
         match instruction.kind {
-            Kind::Select => Some((0, Work::Select)),
-            Kind::Wrap => Some((0, Work::Wrapped)),
-            Kind::Enter => Some((0, Work::NewBody)),
-            Kind::ForeignOpen => Some((0, Work::Boundary)),
-            Kind::ExitFact if self.facts => Some((0, Work::NewBody)),
-            Kind::ExitCleanup => Some((EXIT_CLEANUP, Work::Look)),
-            _ if instruction.begins_bodies() => Some((0, Work::NewCode)),
+            InstructionKind::Select => Some((0, StubWork::Select)),
+            InstructionKind::Wrap => Some((0, StubWork::Wrapped)),
+            InstructionKind::Enter => Some((0, StubWork::NewBody)),
+            InstructionKind::ForeignOpen => Some((0, StubWork::Boundary)),
+            InstructionKind::ExitFact if self.facts => Some((0, StubWork::NewBody)),
+            InstructionKind::ExitCleanup => Some((EXIT_CLEANUP, StubWork::Look)),
+            _ if instruction.begins_bodies() => Some((0, StubWork::NewCode)),
             _ => None,
         }
     }
 
     /// Puts what an instruction is born with into the engine's table, and into shared supervisors.
-    fn give(&self, op: Op, cell: Cell) {
+    fn give(&self, op: Op, cell: CodeWord) {
         // SAFETY: the engine's table of labels.
         unsafe {
             store(
@@ -88,7 +88,7 @@ impl Planter {
     /// Whether the engine compares cells with what its table says of this instruction, and one
     /// has a stub for ever: see [`super::labels`].
     fn always_has_stub(&self, op: Op) -> bool {
-        self.instructions.get(op).kind == Kind::ExitCleanup
+        self.instructions.get(op).kind == InstructionKind::ExitCleanup
     }
 
     /// Puts the label back into a cell, if it has a stub and no breakpoint.
@@ -115,7 +115,7 @@ impl Planter {
         let supervisor =
             unsafe { &*((definition + self.offsets.supervisor) as *const AtomicUsize) };
         let codes = supervisor.load(Ordering::Acquire);
-        let is_plain = |plain: &&[Cell; 3]| std::ptr::from_ref(&plain[1]) as usize == codes;
+        let is_plain = |plain: &&[CodeWord; 3]| std::ptr::from_ref(&plain[1]) as usize == codes;
         let Some((&first, _)) = self.plain.iter().find(|(_, plain)| is_plain(plain)) else {
             return;
         };
@@ -134,7 +134,7 @@ impl Planter {
     /// A definition, and the cell of its supervisor that has a stub for the instruction.
     pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op) {
         let label = self.instructions.get(op).label;
-        let first = self.stub(op, 0, Work::Boundary).unwrap_or(label);
+        let first = self.stub(op, 0, StubWork::Boundary).unwrap_or(label);
         if !self.shared.contains(&cell) {
             // SAFETY: the caller's promise.
             return unsafe { store(cell, first) };
@@ -181,12 +181,12 @@ pub(super) fn withdraw() {
 }
 
 /// The planter while a fork happens: the child must find it in order, and its lock free.
-struct HeldOverFork(UnsafeCell<Option<InUse>>);
+struct PlanterOverFork(UnsafeCell<Option<PlanterInUse>>);
 
 // SAFETY: only the thread that holds the planter's lock looks inside.
-unsafe impl Sync for HeldOverFork {}
+unsafe impl Sync for PlanterOverFork {}
 
-static HELD: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
+static HELD: PlanterOverFork = PlanterOverFork(UnsafeCell::new(None));
 
 extern "C" fn before_fork() {
     if let Some(planter) = planter() {

@@ -8,14 +8,14 @@ use super::{emit, exchange};
 use crate::engine::Engine;
 use crate::engines;
 use crate::ffi::TRUE;
-use crate::native::held_values::{Held, MOST_CALLS};
-use crate::native::instructions::Kind;
+use crate::native::held_values::{HeldArguments, MOST_CALLS};
+use crate::native::instructions::InstructionKind;
 use crate::native::known::catch_definition;
 use crate::native::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets};
 use crate::native::open_box::Offset;
-use crate::native::place::{Goal, Place, Work, role};
+use crate::native::place::{RecordedGoal, StubPlace, StubWork, role};
 use crate::native::predicates;
-use crate::native::shadow::{Call, Events, Expected, Left, Shadow};
+use crate::native::shadow::{Expected, Left, OpeningCall, Shadow, Sink};
 use crate::native::sites::Given;
 use crate::native::standing::Standing;
 use crate::native::words::{WORD, word};
@@ -48,9 +48,9 @@ pub(super) struct Visit {
 }
 
 /// Runs a handler if the engine is recorded. Control goes on where it would without stubs.
-fn visit(place: usize, cell: usize, work: impl FnOnce(&mut Visit, &'static Place)) {
+fn visit(place: usize, cell: usize, work: impl FnOnce(&mut Visit, &'static StubPlace)) {
     // SAFETY: stubs have addresses of places, which are never freed.
-    let place = unsafe { &*(place as *const Place) };
+    let place = unsafe { &*(place as *const StubPlace) };
     guarded(TRUE, || {
         match Visit::begin() {
             Some(mut visit) => work(&mut visit, place),
@@ -66,7 +66,7 @@ extern "C" fn on_look(place: usize, cell: usize) {
 
 extern "C" fn on_call(place: usize, cell: usize) {
     visit(place, cell, |visit, place| {
-        if let Work::Call(goal) = place.work {
+        if let StubWork::Call(goal) = place.work {
             visit.call(place, cell, goal);
         }
     });
@@ -98,7 +98,7 @@ extern "C" fn on_new_code(place: usize, cell: usize) {
 
 extern "C" fn on_entry(place: usize, cell: usize) {
     visit(place, cell, |visit, place| {
-        if let Work::Entry(clause) = place.work {
+        if let StubWork::Entry(clause) = place.work {
             visit.entry(place, cell, clause);
         }
     });
@@ -113,7 +113,7 @@ extern "C" fn on_meta_call(place: usize, cell: usize) {
 }
 
 /// The engine's events.
-impl Events for Engine {
+impl Sink for Engine {
     fn exit_det(&mut self) {
         if !self.stream.exit_det_if_soon() {
             self.note_pauses(true);
@@ -147,7 +147,7 @@ impl Events for Engine {
         self.stream.exception();
     }
 
-    fn values(&mut self, held: &[Option<Held>; MOST_CALLS]) {
+    fn values(&mut self, held: &[Option<HeldArguments>; MOST_CALLS]) {
         self.note_values_at_exit(held);
     }
 
@@ -268,7 +268,7 @@ impl Visit {
     }
 
     /// A goal of a recorded clause calls.
-    fn call(&mut self, place: &Place, cell: usize, goal: Goal) {
+    fn call(&mut self, place: &StubPlace, cell: usize, goal: RecordedGoal) {
         let is_another = place.is_stale()
             || self
                 .callee(place.kind, cell)
@@ -290,7 +290,7 @@ impl Visit {
         }
         let Some(goal) = goal else { return };
         let departs = match place.kind {
-            Kind::LastCall | Kind::LastCallSelf => true,
+            InstructionKind::LastCall | InstructionKind::LastCallSelf => true,
             kind if kind.departs() => goal.is_there && self.newest_of_all() <= frame,
             _ => false,
         };
@@ -304,7 +304,10 @@ impl Visit {
             }
         }
         if goal.says_more() {
-            let is_in_place = matches!(place.kind, Kind::LastCall | Kind::LastCallSelf);
+            let is_in_place = matches!(
+                place.kind,
+                InstructionKind::LastCall | InstructionKind::LastCallSelf
+            );
             let called = if is_in_place { frame } else { self.top() };
             self.note_call(&goal, called);
         }
@@ -312,7 +315,7 @@ impl Visit {
 
     /// A last call: the callee gets the running frame. If that is the frame of the active box,
     /// the box departs; but that of `call/1` stays, which has made the clause that calls.
-    fn tail(&mut self, goal: Goal, frame: usize, made: bool) {
+    fn tail(&mut self, goal: RecordedGoal, frame: usize, made: bool) {
         let at = self.offset(frame);
         self.shadow.expected = -1;
         self.shadow.announced = -1;
@@ -340,13 +343,13 @@ impl Visit {
         }
     }
 
-    fn open(&mut self, goal: Goal, frame: usize, newest: usize, returns_to: usize) {
+    fn open(&mut self, goal: RecordedGoal, frame: usize, newest: usize, returns_to: usize) {
         let top = self.offset(self.top());
         let Some(id) = goal.id else {
             self.shadow.announced = -1;
             return self.expect(top, returns_to);
         };
-        let call = Call {
+        let call = OpeningCall {
             frame: top,
             caller: self.offset(frame),
             choice: self.offset(newest),
@@ -370,7 +373,7 @@ impl Visit {
         self.shadow.expects_written = false;
     }
 
-    pub(super) fn called(&mut self, id: u32, call: &Call) {
+    pub(super) fn called(&mut self, id: u32, call: &OpeningCall) {
         let silent = self.engine.quiet;
         if !silent && !self.engine.stream.call_if_soon(id) {
             self.engine.note_pauses(self.shadow.is_active());
@@ -381,14 +384,14 @@ impl Visit {
 
     /// A predicate begins, and no stub has recorded its call: its clauses are about to be
     /// selected, or its function is about to be called.
-    fn select(&mut self, place: &Place, cell: usize) {
+    fn select(&mut self, place: &StubPlace, cell: usize) {
         // SAFETY: the running frame.
         let definition = unsafe { word(self.frame(), FRAME_DEFINITION) };
         self.begins(definition, place, cell);
     }
 
     /// A predicate begins in the running frame: it, or its wrapper.
-    pub(super) fn begins(&mut self, definition: usize, place: &Place, cell: usize) {
+    pub(super) fn begins(&mut self, definition: usize, place: &StubPlace, cell: usize) {
         let frame = self.frame();
         let at = self.offset(frame);
         // SAFETY: the running frame.
@@ -436,7 +439,7 @@ impl Visit {
         }
         if is_of_active && !self.shadow.is_at_boundary() {
             // An undefined predicate is no last call, so this one has clauses that may be asserted.
-            let goal = Goal {
+            let goal = RecordedGoal {
                 callee: definition,
                 id: Some(id),
                 announce: false,
@@ -485,8 +488,8 @@ impl Visit {
     }
 
     /// The predicate begins at this cell, and gets no box.
-    fn pass(&self, place: &Place, cell: usize, definition: usize) {
-        if place.work == Work::Select
+    fn pass(&self, place: &StubPlace, cell: usize, definition: usize) {
+        if place.work == StubWork::Select
             && let Some(mut planter) = plant::planter()
         {
             // SAFETY: the running predicate, and the cell that control is at.
@@ -504,7 +507,7 @@ impl Visit {
     }
 
     /// The body of a clause begins for the first time, or a fact ends.
-    fn new_body(&mut self, place: &Place, cell: usize) {
+    fn new_body(&mut self, place: &StubPlace, cell: usize) {
         let frame = self.frame();
         let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) else {
             return;
@@ -525,7 +528,7 @@ impl Visit {
 
     /// A body begins that `call/1` has made. What is newer than its frame was left by an
     /// exception: had it failed, a stub would have seen it.
-    fn new_code(&mut self, place: &Place, cell: usize) {
+    fn new_code(&mut self, place: &StubPlace, cell: usize) {
         let frame = self.frame();
         let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) else {
             return;

@@ -14,11 +14,11 @@ pub(super) fn is_any() -> bool {
 
 /// Where the code of such clauses begins and ends.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct HeldClauses {
     codes: BTreeMap<usize, usize>,
 }
 
-impl Held {
+impl HeldClauses {
     pub(super) fn hold(&mut self, codes: &Range<usize>) {
         self.codes.insert(codes.start, codes.end);
         self.tell();

@@ -30,7 +30,7 @@ static HIDDEN: OnceLock<Hidden> = OnceLock::new();
 /// `foreign_context`: what a function is called with.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Handle {
+struct ForeignContext {
     context: usize,
     control: c_int,
     engine: *mut c_void,
@@ -60,7 +60,7 @@ pub(crate) fn hide(modules: Term) -> Foreign {
 /// Whether a handle and an answer are what this file takes them for.
 fn handles_are_known() -> bool {
     let address = (&raw const HIDDEN).cast_mut().cast::<c_void>();
-    let mut handle = Handle {
+    let mut handle = ForeignContext {
         context: address as usize,
         control: ffi::REDO,
         engine: ptr::null_mut(),
@@ -102,7 +102,7 @@ extern "C" fn enumerated(module: Term, arity: c_int, handle: Control) -> Foreign
         return enumerate(module, arity, handle);
     }
     // SAFETY: as above.
-    let mut next = unsafe { handle.cast::<Handle>().read() };
+    let mut next = unsafe { handle.cast::<ForeignContext>().read() };
     let mut handle = handle;
     loop {
         // SAFETY: a term of this call, whose bindings a frame of this call undoes.

@@ -26,13 +26,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::adopting::plant_kind;
-use super::plant::{self, InUse, Planter};
+use super::plant::{self, Planter, PlanterInUse};
 use crate::ffi::{self, FALSE, Foreign, Term};
 use crate::native::identity::{Identity, identity, system_definition};
-use crate::native::instructions::Kind;
+use crate::native::instructions::InstructionKind;
 use crate::native::offsets::{self, CLAUSE_DEFINITION};
-use crate::native::place::{EXIT_CLEANUP, Work};
-use crate::native::words::{Cell, WORD, word};
+use crate::native::place::{EXIT_CLEANUP, StubWork};
+use crate::native::words::{CodeWord, WORD, word};
 use crate::values::{atom_text, clause_reference};
 
 /// A foreign predicate that gets its arguments in a row.
@@ -81,10 +81,10 @@ unsafe extern "C" fn term_position(arguments: Term, arity: c_int, context: *mut 
 /// A clause without stubs in its `C_CUT`, while this lives. No other thread plants anything
 /// meanwhile.
 struct Bare {
-    label: Cell,
+    label: CodeWord,
     /// Cells and their stubs.
-    taken: Vec<(usize, Cell)>,
-    _planter: InUse,
+    taken: Vec<(usize, CodeWord)>,
+    _planter: PlanterInUse,
 }
 
 impl Bare {
@@ -94,7 +94,7 @@ impl Bare {
         let cut = planter.instructions.named("C_CUT")?;
         let label = planter.instructions.get(cut).label;
         // An operand that happens to look like a stub is put back, too.
-        let is_stub = |&(_, content): &(usize, Cell)| {
+        let is_stub = |&(_, content): &(usize, CodeWord)| {
             content != label && planter.memory.op(&planter.instructions, content) == Some(cut)
         };
         // SAFETY: the code of a clause that the reference keeps.
@@ -123,7 +123,7 @@ impl Drop for Bare {
 }
 
 /// Puts `new` into a cell if it has `old`, and no breakpoint meanwhile.
-fn exchange(cell: usize, old: Cell, new: Cell) {
+fn exchange(cell: usize, old: CodeWord, new: CodeWord) {
     // SAFETY: an aligned word in the code of a clause that exists.
     let cell = unsafe { AtomicUsize::from_ptr(cell as *mut usize) };
     let _ = cell.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed);
@@ -177,7 +177,13 @@ pub(super) fn plant_exit_cleanup(planter: &mut Planter) {
             let reference = word(definition, offsets.first_clause);
             if reference != 0 {
                 let codes = offsets.code_of(word(reference, offsets.clause));
-                plant_kind(planter, codes, Kind::ExitCleanup, EXIT_CLEANUP, Work::Look);
+                plant_kind(
+                    planter,
+                    codes,
+                    InstructionKind::ExitCleanup,
+                    EXIT_CLEANUP,
+                    StubWork::Look,
+                );
             }
         }
     }

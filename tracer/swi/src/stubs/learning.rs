@@ -10,25 +10,25 @@ use crate::ffi::{self, Foreign, Term};
 use crate::native::identity::system_definition;
 use crate::native::image::{self, Image};
 use crate::native::instructions::Instructions;
-use crate::native::known::{KNOWN, Known};
+use crate::native::known::{KNOWN, KnownLabels};
 use crate::native::memory::StubMemory;
-use crate::native::offsets::{self, Offsets, Sample};
-use crate::native::words::{Cell, WORD, word};
+use crate::native::offsets::{self, OffsetSample, Offsets};
+use crate::native::words::{CodeWord, WORD, word};
 use crate::values::{atom, atoms, clause_reference, integers};
 
 /// What is found out before the first recording.
-struct Search {
+struct LearningSearch {
     image: Image,
     instructions: Instructions,
     memory: StubMemory,
     offsets: &'static Offsets,
     /// Cells of the sample clause with stubs, and what was in them.
-    sample: Vec<(usize, Cell)>,
+    sample: Vec<(usize, CodeWord)>,
 }
 
-static SEARCH: Mutex<Option<Search>> = Mutex::new(None);
+static SEARCH: Mutex<Option<LearningSearch>> = Mutex::new(None);
 
-static COUNTER: Mutex<emit::Candidates> = Mutex::new(emit::Candidates::ALL);
+static COUNTER: Mutex<emit::CellCandidates> = Mutex::new(emit::CellCandidates::ALL);
 
 /// `stub_learn(+Clause, +Counters, +Modules, +Other, +Lines)`: finds the engine's tables, and
 /// where its structures have what. It is called by `Clause`, the only one of its predicate, in a
@@ -74,7 +74,7 @@ fn try_learn(
     let &[line, other_line] = lines.as_slice() else {
         return None;
     };
-    let sample = Sample {
+    let sample = OffsetSample {
         argument: (clause, atom(clause)?),
         clause_ref,
         counters: &counters,
@@ -87,7 +87,7 @@ fn try_learn(
         thread_local: image.thread_local?,
     };
     let offsets = offsets::learn(&sample, &instructions, &memory)?;
-    *search = Some(Search {
+    *search = Some(LearningSearch {
         image,
         instructions,
         memory,
@@ -115,10 +115,13 @@ fn try_sample(clause: Term) -> Option<()> {
         let (label, length) = unsafe {
             let label = word(cell, 0);
             let op = search.memory.op(&search.instructions, label)?;
-            (label, search.instructions.length(op, cell as *const Cell)?)
+            (
+                label,
+                search.instructions.length(op, cell as *const CodeWord)?,
+            )
         };
         let op = search.memory.op(&search.instructions, label)?;
-        let shape = emit::Shape {
+        let shape = emit::StubShape {
             glance: emit::Glance::None,
             before: [None; 2],
             place: cell,
@@ -130,7 +133,7 @@ fn try_sample(clause: Term) -> Option<()> {
             .memory
             .add(&emit::stub(at, &shape, search.offsets)?, op);
         // SAFETY: a cell of a clause that does not run now.
-        unsafe { (cell as *mut Cell).write(stub) };
+        unsafe { (cell as *mut CodeWord).write(stub) };
         search.sample.push((cell, label));
         cell += length * WORD;
     }
@@ -139,7 +142,7 @@ fn try_sample(clause: Term) -> Option<()> {
 
 extern "C" fn look_at_registers(cell: usize, registers: *const usize) {
     // SAFETY: called by the looking gate.
-    let machine = unsafe { emit::Machine::at(registers) };
+    let machine = unsafe { emit::StubRegisters::at(registers) };
     locks::lock(&COUNTER).look(&machine, cell);
 }
 
@@ -155,7 +158,7 @@ fn try_work() -> Option<()> {
     let mut search = locks::lock(&SEARCH).take()?;
     for &(cell, label) in &search.sample {
         // SAFETY: the cells of the sample.
-        unsafe { (cell as *mut Cell).write(label) };
+        unsafe { (cell as *mut CodeWord).write(label) };
     }
     let counter = locks::lock(&COUNTER).best()?;
     // SAFETY: a predicate of the system in C, which has a supervisor.
@@ -182,7 +185,7 @@ fn try_work() -> Option<()> {
         })
         .collect();
     let call_wrapper = instructions.get(instructions.named("S_CALLWRAPPER")?).label;
-    KNOWN.get_or_init(|| Known {
+    KNOWN.get_or_init(|| KnownLabels {
         call: (1..=8)
             .map(|arity| system_definition(c"call", arity))
             .collect(),

@@ -2,19 +2,24 @@
 
 use super::handlers::Visit;
 use super::plant::{self, Planter};
-use super::view::Code;
+use super::view::ClauseCode;
 use crate::native::identity::{Identity, identity};
-use crate::native::instructions::Kind;
+use crate::native::instructions::InstructionKind;
 use crate::native::made::Body;
-use crate::native::place::Goal;
+use crate::native::place::RecordedGoal;
 use crate::native::plan::Plan;
 use crate::native::predicates;
-use crate::native::words::{Cell, WORD, store, word};
+use crate::native::words::{CodeWord, WORD, store, word};
 
 impl Visit {
     /// Gives a body that `call/1` has made its stubs. `goals` tells whether its goals get boxes.
     /// The goal at a cell of it, if one is called there.
-    pub(super) fn plant_made(&mut self, code: &Code, goals: bool, cell: usize) -> Option<Goal> {
+    pub(super) fn plant_made(
+        &mut self,
+        code: &ClauseCode,
+        goals: bool,
+        cell: usize,
+    ) -> Option<RecordedGoal> {
         if !goals || !code.moves {
             return self.plant(code, goals)?.goal_at(code.start, cell);
         }
@@ -43,7 +48,12 @@ impl Visit {
     }
 
     /// All that the stubs of a body depend on. `None` if an instruction is not known.
-    fn outline(&self, planter: &Planter, code: &Code, outline: &mut Vec<usize>) -> Option<()> {
+    fn outline(
+        &self,
+        planter: &Planter,
+        code: &ClauseCode,
+        outline: &mut Vec<usize>,
+    ) -> Option<()> {
         outline.clear();
         let instructions = &planter.instructions;
         let mut cell = code.start;
@@ -51,14 +61,16 @@ impl Visit {
             // SAFETY: within the code.
             let op = unsafe { planter.op_at(cell) }?;
             // SAFETY: as above.
-            let length = unsafe { instructions.length(op, cell as *const Cell) }?;
+            let length = unsafe { instructions.length(op, cell as *const CodeWord) }?;
             let kind = instructions.get(op).kind;
             outline.push(usize::from(op) | length << 16);
             // SAFETY: operands follow the label.
             let operand = |number: usize| unsafe { word(cell, number * WORD) };
             match kind {
-                Kind::Alternative | Kind::Jump | Kind::CallClosure => outline.push(operand(1)),
-                Kind::Condition => outline.push(operand(2)),
+                InstructionKind::Alternative
+                | InstructionKind::Jump
+                | InstructionKind::CallClosure => outline.push(operand(1)),
+                InstructionKind::Condition => outline.push(operand(2)),
                 _ => {}
             }
             if let Some(callee) = self.callee(kind, cell) {
@@ -83,7 +95,7 @@ impl Visit {
 }
 
 /// A body that has got the stubs of a plan.
-fn planted(code: &Code, plan: &Plan) -> Body {
+fn planted(code: &ClauseCode, plan: &Plan) -> Body {
     // SAFETY: cells of the code.
     let content = |index| unsafe { word(code.start, index * WORD) };
     let indices = plan.steps.iter().map(|step| step.index);

@@ -11,10 +11,10 @@
 use super::handlers::Visit;
 use super::view::kind_of;
 use crate::native::identity::identity;
-use crate::native::instructions::Kind;
+use crate::native::instructions::InstructionKind;
 use crate::native::known::catch_definition;
 use crate::native::offsets::{DEBUGGER, FRAME_DEFINITION, FRAME_PARENT};
-use crate::native::place::Place;
+use crate::native::place::StubPlace;
 use crate::native::sites::Given;
 use crate::native::terms::{self, Qualified};
 use crate::native::words::{WORD, word};
@@ -26,15 +26,17 @@ const ARGUMENTS: usize = 3;
 
 impl Visit {
     /// A clause that is not recorded is about to call a goal.
-    pub(super) fn meta_call(&mut self, place: &Place, cell: usize) {
+    pub(super) fn meta_call(&mut self, place: &StubPlace, cell: usize) {
         if !self.shadow.calls_for_program() {
             return;
         }
         let (frame, top) = (self.frame(), self.top());
         let (goal, begins) = match place.kind {
-            Kind::CallGoal | Kind::CallClosure => (self.argument(top, 0), top),
-            Kind::Catch => (self.argument(frame, GOAL), self.above_catch(frame, top)),
-            Kind::CallCleanup => {
+            InstructionKind::CallGoal | InstructionKind::CallClosure => {
+                (self.argument(top, 0), top)
+            }
+            InstructionKind::Catch => (self.argument(frame, GOAL), self.above_catch(frame, top)),
+            InstructionKind::CallCleanup => {
                 // SAFETY: the running frame.
                 let arity = identity(unsafe { word(frame, FRAME_DEFINITION) }).arity;
                 let goal = if arity == 2 { 0 } else { 1 };

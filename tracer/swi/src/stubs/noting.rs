@@ -12,7 +12,7 @@ use crate::values::{atom, int64, integer, kept_atom, text};
 
 thread_local! {
     /// The term of a file that this thread has read last, and may be expanding.
-    static TERM: Cell<Option<ffi::Record>> = const { Cell::new(None) };
+    static TERM: Cell<Option<ffi::RecordedTerm>> = const { Cell::new(None) };
 }
 
 /// `stub_keep_term(+Term)`: a term of a file was read.

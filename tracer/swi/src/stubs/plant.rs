@@ -3,7 +3,7 @@
 //! put before.
 //!
 //! A stub depends on the instruction that it stands for and on what is to be done there, never on
-//! its cell: the engine keeps the place of the next cell in a register ([`Counter`]). So code
+//! its cell: the engine keeps the place of the next cell in a register ([`CellCounter`]). So code
 //! with stubs may move, and be copied or freed.
 
 use std::ops::{Deref, DerefMut, Range};
@@ -13,35 +13,35 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use portmortem_tracer::{Ready, locks};
 use rustc_hash::FxHashMap;
 
-use super::emit::{self, Counter, Glance, Handler, Shape};
+use super::emit::{self, CellCounter, Glance, Handler, StubShape};
 use super::fast::{self, Callee, Departs, Setting};
-use super::held::Held;
+use super::held::HeldClauses;
 use super::own_stack;
-use crate::native::clause_numbers::Numbers;
-use crate::native::instructions::{Instructions, Kind, Op};
+use crate::native::clause_numbers::ClauseNumbers;
+use crate::native::instructions::{InstructionKind, Instructions, Op};
 use crate::native::memory::StubMemory;
 use crate::native::offsets::Offsets;
-use crate::native::place::{Goal, Place, Work, role};
+use crate::native::place::{RecordedGoal, StubPlace, StubWork, role};
 use crate::native::plan::Plan;
 use crate::native::sites::Given;
-use crate::native::words::{Cell, WORD, store, word};
+use crate::native::words::{CodeWord, WORD, store, word};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
+struct PlantKey {
     op: Op,
     roles: u8,
     /// The clause that is entered before a call.
     entry: Option<u32>,
-    work: Work,
+    work: StubWork,
 }
 
 /// A stub that was made. It is never freed, because a cell may have it for ever; but later
 /// recordings use it again for the same work, so that what stays does not grow with their number.
 #[derive(Debug, Clone, Copy)]
 struct Stub {
-    cell: Cell,
+    cell: CodeWord,
     /// What its handlers get, if they are told of a goal or a clause.
-    goals: [Option<&'static Place>; 2],
+    goals: [Option<&'static StubPlace>; 2],
 }
 
 /// Functions that gates call.
@@ -86,17 +86,17 @@ pub(super) struct Planter {
     pub(super) instructions: Instructions,
     pub(super) memory: StubMemory,
     pub(super) offsets: &'static Offsets,
-    counter: Counter,
+    counter: CellCounter,
     gates: Gates,
-    stubs: FxHashMap<Key, Stub>,
+    stubs: FxHashMap<PlantKey, Stub>,
     /// What the stubs of goals get in this recording.
-    goals: Vec<&'static Place>,
+    goals: Vec<&'static StubPlace>,
     /// This recording has ids of its own, and no other one has its stubs.
     pub(super) of_trials: bool,
     /// Machine code of calls.
     calls: FxHashMap<(Callee, Departs), usize>,
     /// Of clauses.
-    pub(super) numbers: Numbers,
+    pub(super) numbers: ClauseNumbers,
     /// Whether code that the engine makes has stubs, and whether facts have stubs at their ends.
     pub(super) exchanged: bool,
     pub(super) facts: bool,
@@ -105,9 +105,9 @@ pub(super) struct Planter {
     pub(super) shared: Vec<usize>,
     /// Supervisors of predicates that are not recorded, in place of those, by the cell that they
     /// begin with.
-    pub(super) plain: FxHashMap<Cell, &'static [Cell; 3]>,
+    pub(super) plain: FxHashMap<CodeWord, &'static [CodeWord; 3]>,
     /// Clauses that get no stubs.
-    pub(super) held: Held,
+    pub(super) held: HeldClauses,
 }
 
 static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
@@ -122,12 +122,12 @@ pub(super) fn install(planter: Planter) {
 
 /// The planter, while it is in use. A signal that is handled meanwhile in the same thread finds
 /// none.
-pub(super) struct InUse {
+pub(super) struct PlanterInUse {
     planter: MutexGuard<'static, Option<Planter>>,
 }
 
 /// The planter, if there is one and this thread does not use it already.
-pub(super) fn planter() -> Option<InUse> {
+pub(super) fn planter() -> Option<PlanterInUse> {
     let block = emit::thread_block();
     // SAFETY: the calling thread's own block.
     unsafe {
@@ -136,13 +136,13 @@ pub(super) fn planter() -> Option<InUse> {
         }
         (*block).plants = true;
     }
-    let in_use = InUse {
+    let in_use = PlanterInUse {
         planter: PLANTER.lock().unwrap_or_else(PoisonError::into_inner),
     };
     in_use.planter.is_some().then_some(in_use)
 }
 
-impl Drop for InUse {
+impl Drop for PlanterInUse {
     fn drop(&mut self) {
         // SAFETY: as in `planter`. The lock is still held for a moment: a signal that comes in it
         // waits for no other thread.
@@ -150,7 +150,7 @@ impl Drop for InUse {
     }
 }
 
-impl Deref for InUse {
+impl Deref for PlanterInUse {
     type Target = Planter;
 
     fn deref(&self) -> &Planter {
@@ -161,7 +161,7 @@ impl Deref for InUse {
     }
 }
 
-impl DerefMut for InUse {
+impl DerefMut for PlanterInUse {
     fn deref_mut(&mut self) -> &mut Planter {
         match &mut *self.planter {
             Some(planter) => planter,
@@ -172,7 +172,7 @@ impl DerefMut for InUse {
 
 /// Whether a cell is an instruction of the engine's, without a stub.
 #[inline(always)]
-pub(super) fn is_bare(cell: Cell) -> bool {
+pub(super) fn is_bare(cell: CodeWord) -> bool {
     cell < FIRST_STUB.load(Ordering::Relaxed)
 }
 
@@ -181,7 +181,7 @@ impl Planter {
         instructions: Instructions,
         mut memory: StubMemory,
         offsets: &'static Offsets,
-        counter: Counter,
+        counter: CellCounter,
         handlers: &Handlers,
     ) -> Option<Self> {
         let mut gate = |handler| {
@@ -217,11 +217,11 @@ impl Planter {
             goals: Vec::new(),
             of_trials: false,
             calls: FxHashMap::default(),
-            numbers: Numbers::default(),
+            numbers: ClauseNumbers::default(),
             exchanged: false,
             facts: false,
             plain: FxHashMap::default(),
-            held: Held::default(),
+            held: HeldClauses::default(),
         };
         planter.gates.returned = planter.fast(fast::returned, look)?;
         planter.gates.resumed = planter.fast(fast::resumed, look)?;
@@ -253,8 +253,8 @@ impl Planter {
     }
 
     /// The stub for an instruction. `None` if there can be no more stubs.
-    pub(super) fn stub(&mut self, op: Op, roles: u8, work: Work) -> Option<Cell> {
-        self.stub_of(Key {
+    pub(super) fn stub(&mut self, op: Op, roles: u8, work: StubWork) -> Option<CodeWord> {
+        self.stub_of(PlantKey {
             op,
             roles,
             entry: None,
@@ -262,8 +262,8 @@ impl Planter {
         })
     }
 
-    fn stub_of(&mut self, key: Key) -> Option<Cell> {
-        let Key {
+    fn stub_of(&mut self, key: PlantKey) -> Option<CodeWord> {
+        let PlantKey {
             op,
             roles,
             entry,
@@ -277,26 +277,35 @@ impl Planter {
         let first_goal = self.goals.len();
         let place = self.place(op, roles, work);
         let (gate, glance) = match work {
-            Work::Look => self.look_gate(roles),
-            Work::Call(goal) => (self.call_gate(op, goal)?, Glance::None),
-            Work::Select => (self.gates.select, Glance::Announced),
-            Work::Wrapped => (self.gates.wrapped, Glance::None),
-            Work::Wrapper => (self.gates.wrapper, Glance::None),
-            Work::Shift => (self.gates.shift, Glance::None),
-            Work::NewBody => (self.gates.new_body, Glance::None),
-            Work::NewCode => (self.gates.new_code, Glance::None),
-            Work::Recovery => (self.gates.recovery, Glance::None),
-            Work::Entry(_) => (self.gates.entry, Glance::None),
-            Work::Boundary => (self.gates.select, Glance::Expected),
-            Work::MetaCall => (self.gates.meta_call, Glance::None),
+            StubWork::Look => self.look_gate(roles),
+            StubWork::Call(goal) => (self.call_gate(op, goal)?, Glance::None),
+            StubWork::Select => (self.gates.select, Glance::Announced),
+            StubWork::Wrapped => (self.gates.wrapped, Glance::None),
+            StubWork::Wrapper => (self.gates.wrapper, Glance::None),
+            StubWork::Shift => (self.gates.shift, Glance::None),
+            StubWork::NewBody => (self.gates.new_body, Glance::None),
+            StubWork::NewCode => (self.gates.new_code, Glance::None),
+            StubWork::Recovery => (self.gates.recovery, Glance::None),
+            StubWork::Entry(_) => (self.gates.entry, Glance::None),
+            StubWork::Boundary => (self.gates.select, Glance::Expected),
+            StubWork::MetaCall => (self.gates.meta_call, Glance::None),
         };
         // What has happened before comes first.
-        let looks = roles != 0 && matches!(work, Work::Call(_) | Work::Entry(_) | Work::MetaCall);
+        let looks = roles != 0
+            && matches!(
+                work,
+                StubWork::Call(_) | StubWork::Entry(_) | StubWork::MetaCall
+            );
         let before = [
-            looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0)),
-            entry.map(|clause| (self.place(op, 0, Work::Entry(clause)), self.gates.entry)),
+            looks.then(|| {
+                (
+                    self.place(op, roles, StubWork::Look),
+                    self.look_gate(roles).0,
+                )
+            }),
+            entry.map(|clause| (self.place(op, 0, StubWork::Entry(clause)), self.gates.entry)),
         ];
-        let shape = Shape {
+        let shape = StubShape {
             glance,
             before,
             place,
@@ -324,18 +333,18 @@ impl Planter {
     }
 
     /// The address of what a handler gets.
-    fn place(&mut self, op: Op, roles: u8, work: Work) -> usize {
-        let goal = if let Work::Call(goal) = work {
+    fn place(&mut self, op: Op, roles: u8, work: StubWork) -> usize {
+        let goal = if let StubWork::Call(goal) = work {
             Some(goal)
         } else {
             None
         };
         let id = goal.and_then(|goal| goal.id);
         let (call, tail) = match work {
-            Work::Entry(clause) => (Ready::clause(clause), None),
+            StubWork::Entry(clause) => (Ready::clause(clause), None),
             _ => (id.and_then(Ready::call), id.and_then(Ready::tail)),
         };
-        let place = Place {
+        let place = StubPlace {
             callee: AtomicUsize::new(work.named()),
             call_word: call.map_or(0, Ready::word),
             tail_word: tail.map_or(0, Ready::word),
@@ -354,8 +363,8 @@ impl Planter {
             roles,
             work,
         };
-        let place: &'static Place = Box::leak(Box::new(place));
-        if matches!(work, Work::Call(_) | Work::Entry(_)) {
+        let place: &'static StubPlace = Box::leak(Box::new(place));
+        if matches!(work, StubWork::Call(_) | StubWork::Entry(_)) {
             self.goals.push(place);
         }
         std::ptr::from_ref(place) as usize
@@ -380,20 +389,22 @@ impl Planter {
     }
 
     /// Where the call of a goal begins.
-    fn call_gate(&mut self, op: Op, goal: Goal) -> Option<usize> {
+    fn call_gate(&mut self, op: Op, goal: RecordedGoal) -> Option<usize> {
         if goal.id.and_then(Ready::call).is_none() || !goal.is_there || goal.says_more() {
             return Some(self.gates.call);
         }
         let (callee, departs) = match self.instructions.get(op).kind {
-            Kind::Call => (Callee::Operand(1), Departs::Never),
-            Kind::CallInModule => (Callee::Operand(2), Departs::Never),
-            Kind::CallAtModule => (Callee::Operand(3), Departs::Never),
-            Kind::Depart => (Callee::Operand(1), Departs::IfDet),
-            Kind::DepartInModule => (Callee::Operand(2), Departs::IfDet),
-            Kind::DepartAtModule => (Callee::Operand(3), Departs::IfDet),
-            Kind::LastCall => (Callee::Operand(1), Departs::Always),
-            Kind::LastCallSelf => (Callee::Fixed, Departs::Always),
-            Kind::CallGoal | Kind::CallClosure => (Callee::Fixed, Departs::Never),
+            InstructionKind::Call => (Callee::Operand(1), Departs::Never),
+            InstructionKind::CallInModule => (Callee::Operand(2), Departs::Never),
+            InstructionKind::CallAtModule => (Callee::Operand(3), Departs::Never),
+            InstructionKind::Depart => (Callee::Operand(1), Departs::IfDet),
+            InstructionKind::DepartInModule => (Callee::Operand(2), Departs::IfDet),
+            InstructionKind::DepartAtModule => (Callee::Operand(3), Departs::IfDet),
+            InstructionKind::LastCall => (Callee::Operand(1), Departs::Always),
+            InstructionKind::LastCallSelf => (Callee::Fixed, Departs::Always),
+            InstructionKind::CallGoal | InstructionKind::CallClosure => {
+                (Callee::Fixed, Departs::Never)
+            }
             _ => return Some(self.gates.call),
         };
         if let Some(&known) = self.calls.get(&(callee, departs)) {
@@ -433,8 +444,8 @@ impl Planter {
     ///
     /// # Safety
     /// A cell of code, with that instruction.
-    pub(super) unsafe fn plant(&mut self, cell: usize, op: Op, roles: u8, work: Work) {
-        let key = Key {
+    pub(super) unsafe fn plant(&mut self, cell: usize, op: Op, roles: u8, work: StubWork) {
+        let key = PlantKey {
             op,
             roles,
             entry: None,
@@ -446,7 +457,7 @@ impl Planter {
 
     /// # Safety
     /// As for [`Planter::plant`].
-    unsafe fn plant_key(&mut self, cell: usize, key: Key) {
+    unsafe fn plant_key(&mut self, cell: usize, key: PlantKey) {
         if self.held.has(cell) {
             return;
         }
@@ -475,7 +486,7 @@ impl Planter {
             // SAFETY: the caller's promise.
             unsafe {
                 if is_bare(word(cell, 0)) {
-                    self.plant(cell, step.op, 0, Work::MetaCall);
+                    self.plant(cell, step.op, 0, StubWork::MetaCall);
                 }
             }
         }
@@ -495,17 +506,19 @@ impl Planter {
             let roles = plan.roles[step.index];
             let entry = plan.entry_at(step.index);
             let (work, entry) = match (step.goal, entry) {
-                (Some(goal), entry) => (Some(Work::Call(goal)), entry),
-                (None, entry) if step.kind.calls_goal() => (Some(Work::MetaCall), entry),
-                (None, Some(clause)) => (Some(Work::Entry(clause)), None),
-                (None, None) if step.kind == Kind::Shift => (Some(Work::Shift), None),
-                (None, None) if plan.is_wrapper && step.kind == Kind::Enter => {
-                    (Some(Work::Wrapper), None)
+                (Some(goal), entry) => (Some(StubWork::Call(goal)), entry),
+                (None, entry) if step.kind.calls_goal() => (Some(StubWork::MetaCall), entry),
+                (None, Some(clause)) => (Some(StubWork::Entry(clause)), None),
+                (None, None) if step.kind == InstructionKind::Shift => {
+                    (Some(StubWork::Shift), None)
                 }
-                (None, None) if roles != 0 => (Some(Work::Look), None),
+                (None, None) if plan.is_wrapper && step.kind == InstructionKind::Enter => {
+                    (Some(StubWork::Wrapper), None)
+                }
+                (None, None) if roles != 0 => (Some(StubWork::Look), None),
                 (None, None) => (None, None),
             };
-            let key = |work| Key {
+            let key = |work| PlantKey {
                 op: step.op,
                 roles,
                 entry,

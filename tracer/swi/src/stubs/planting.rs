@@ -8,16 +8,16 @@ use super::handlers::Visit;
 use super::held;
 use super::labels;
 use super::plant::{self, Planter};
-use super::view::{Code, foreign_kind, kind_of};
+use super::view::{ClauseCode, foreign_kind, kind_of};
 use crate::native::identity::{Identity, identity};
-use crate::native::instructions::{ForeignKind, Instructions, Kind};
+use crate::native::instructions::{ForeignKind, InstructionKind, Instructions};
 use crate::native::known::call_definition;
-use crate::native::names::Named;
+use crate::native::names::NamedGoal;
 use crate::native::offsets::{
     CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
 };
-use crate::native::place::{Goal, Place, Work, role};
-use crate::native::plan::{Always, GoalKind, Plan, Step};
+use crate::native::place::{RecordedGoal, StubPlace, StubWork, role};
+use crate::native::plan::{Always, GoalKind, Plan, PlanStep};
 use crate::native::predicates;
 use crate::native::sites::{self, Given, Sites};
 use crate::native::standing::Standing;
@@ -30,13 +30,13 @@ impl Visit {
     /// The stub at a call names a predicate that is no longer called there, or was not there: the
     /// clause gets its stubs again.
     #[cold]
-    pub(super) fn plant_again(&mut self, place: &Place, cell: usize) -> Option<Goal> {
+    pub(super) fn plant_again(&mut self, place: &StubPlace, cell: usize) -> Option<RecordedGoal> {
         let frame = self.frame();
         // SAFETY: the running frame.
         let definition = unsafe { word(frame, FRAME_DEFINITION) };
         let found = self.goal(definition, place.kind, cell).recorded();
         let stale = place.is_stale();
-        if !stale && found.is_some_and(|goal| place.work == Work::Call(goal)) {
+        if !stale && found.is_some_and(|goal| place.work == StubWork::Call(goal)) {
             return found;
         }
         let code = self.clause_of(frame).filter(|code| code.contains(cell))?;
@@ -48,20 +48,30 @@ impl Visit {
 
     /// The definition that the goal at a cell of a clause of `definition` calls. `None` if it is
     /// no goal. The clause need not be the running one.
-    fn called_definition(&self, definition: usize, kind: Kind, cell: usize) -> Option<usize> {
+    fn called_definition(
+        &self,
+        definition: usize,
+        kind: InstructionKind,
+        cell: usize,
+    ) -> Option<usize> {
         match kind {
-            Kind::CallGoal => call_definition(1),
-            Kind::CallClosure => {
+            InstructionKind::CallGoal => call_definition(1),
+            InstructionKind::CallClosure => {
                 // SAFETY: the operand of the instruction.
                 call_definition(unsafe { word(cell, WORD) } + 1)
             }
-            Kind::LastCallSelf => Some(definition),
+            InstructionKind::LastCallSelf => Some(definition),
             _ => self.callee(kind, cell),
         }
     }
 
     /// What the goal at a cell is in a recorded clause.
-    pub(super) fn goal(&mut self, definition: usize, kind: Kind, cell: usize) -> GoalKind {
+    pub(super) fn goal(
+        &mut self,
+        definition: usize,
+        kind: InstructionKind,
+        cell: usize,
+    ) -> GoalKind {
         let Some(callee) = self.called_definition(definition, kind, cell) else {
             return GoalKind::Unrecorded;
         };
@@ -79,7 +89,7 @@ impl Visit {
                 }
             }
             Standing::Center | Standing::Search | Standing::FillsTable(_) => GoalKind::Unrecorded,
-            Standing::Undefined => GoalKind::Recorded(Goal {
+            Standing::Undefined => GoalKind::Recorded(RecordedGoal {
                 callee,
                 id: None,
                 announce: false,
@@ -98,7 +108,7 @@ impl Visit {
                 let id = standing.at_goal();
                 // `call/N` never begins: its goal gets its frame.
                 let begins = standing.is_always_called() && !kind.calls_goal();
-                GoalKind::Recorded(Goal {
+                GoalKind::Recorded(RecordedGoal {
                     callee,
                     id,
                     announce: begins,
@@ -116,7 +126,7 @@ impl Visit {
 
     /// Whether goals of a clause that the frame runs get boxes: the clause's predicate is
     /// recorded, or `call/1` has made it for the program.
-    pub(super) fn has_goals(&mut self, frame: usize, code: &Code) -> bool {
+    pub(super) fn has_goals(&mut self, frame: usize, code: &ClauseCode) -> bool {
         if code.moves {
             // SAFETY: a frame of the engine's, whose clause lies on the stack.
             let context = unsafe { word(frame, FRAME_CONTEXT) };
@@ -126,7 +136,7 @@ impl Visit {
         unsafe { self.engine.standings.standing(code.definition) }.is_recorded()
     }
 
-    pub(super) fn plant_goals(&mut self, frame: usize, code: &Code) {
+    pub(super) fn plant_goals(&mut self, frame: usize, code: &ClauseCode) {
         let goals = self.has_goals(frame, code);
         self.plant(code, goals);
     }
@@ -136,7 +146,7 @@ impl Visit {
     /// What that takes is a box of its own, but where no box is active. That of the recorder's
     /// own clauses is in the box of what they do; and bodies that `call/1` makes get stubs so
     /// often that a box would cost more than it tells.
-    pub(super) fn plant(&mut self, code: &Code, goals: bool) -> Option<Plan> {
+    pub(super) fn plant(&mut self, code: &ClauseCode, goals: bool) -> Option<Plan> {
         if is_held(code.start) {
             return None;
         }
@@ -150,7 +160,7 @@ impl Visit {
         plan
     }
 
-    fn plant_unmeasured(&mut self, code: &Code, goals: bool) -> Option<Plan> {
+    fn plant_unmeasured(&mut self, code: &ClauseCode, goals: bool) -> Option<Plan> {
         let mut planter = plant::planter()?;
         let cells = code.start..code.end;
         let goal = |cell, kind| {
@@ -172,7 +182,7 @@ impl Visit {
     }
 
     /// Events of goals name their sites, and the event of the clause's entry the clause.
-    fn name(&mut self, planter: &mut Planter, plan: &mut Plan, code: &Code) {
+    fn name(&mut self, planter: &mut Planter, plan: &mut Plan, code: &ClauseCode) {
         if code.moves {
             if let Some(named) = self.sites_of_body(plan, code, &planter.instructions) {
                 plan.name(&named);
@@ -214,11 +224,16 @@ impl Visit {
 
     /// What a step of some code always does without a port: it builds an argument, or calls a
     /// built-in predicate such as `nl/0` or `false/0`.
-    fn always(&self, step: &Step, code: &Code, instructions: &Instructions) -> Option<Always> {
+    fn always(
+        &self,
+        step: &PlanStep,
+        code: &ClauseCode,
+        instructions: &Instructions,
+    ) -> Option<Always> {
         if step.goal.is_some() {
             return None;
         }
-        if step.kind == Kind::Other {
+        if step.kind == InstructionKind::Other {
             let succeeds = instructions.get(step.op).always_succeeds();
             return succeeds.then_some(Always::Succeeds);
         }
@@ -228,13 +243,16 @@ impl Visit {
     }
 
     /// What the recorded goals of some code call. A last call is compiled twice.
-    fn goals_of(&self, plan: &Plan, code: &Code) -> Vec<Identity> {
+    fn goals_of(&self, plan: &Plan, code: &ClauseCode) -> Vec<Identity> {
         let mut goals = Vec::new();
         let mut last_call = None;
         for step in plan.steps.iter().filter(|step| step.goal.is_some()) {
             let cell = code.start + step.index * WORD;
             let called = self.called_definition(code.definition, step.kind, cell);
-            let is_last = matches!(step.kind, Kind::LastCall | Kind::LastCallSelf);
+            let is_last = matches!(
+                step.kind,
+                InstructionKind::LastCall | InstructionKind::LastCallSelf
+            );
             let again = last_call.is_some() && last_call == called;
             last_call = called.filter(|_| is_last);
             goals.extend(called.filter(|_| !again).map(identity));
@@ -246,9 +264,9 @@ impl Visit {
     fn sites_of_body(
         &mut self,
         plan: &Plan,
-        code: &Code,
+        code: &ClauseCode,
         instructions: &Instructions,
-    ) -> Option<Arc<[Named]>> {
+    ) -> Option<Arc<[NamedGoal]>> {
         let mut shape = self.shape(plan, code);
         let mut names = std::mem::take(self.engine.standings.names());
         let mut called = None;
@@ -265,7 +283,7 @@ impl Visit {
 
     /// All that the names of a body's goals depend on; the first word is for what the active box
     /// was given.
-    fn shape(&self, plan: &Plan, code: &Code) -> Vec<usize> {
+    fn shape(&self, plan: &Plan, code: &ClauseCode) -> Vec<usize> {
         let or_none = |word: Option<usize>| word.map_or(0, |word| word + 1);
         let mut shape = vec![0];
         for step in &plan.steps {
@@ -287,10 +305,10 @@ impl Visit {
     fn sites_of(
         &self,
         plan: &Plan,
-        code: &Code,
+        code: &ClauseCode,
         mut sites: Sites,
         instructions: &Instructions,
-    ) -> Vec<Named> {
+    ) -> Vec<NamedGoal> {
         let mut named = Vec::new();
         let mut last_call: Option<(usize, u32, Given)> = None;
         for (index, step) in plan.steps.iter().enumerate() {
@@ -312,7 +330,10 @@ impl Visit {
                 (callee, site, given)
             });
             named.push((index, site, given));
-            if matches!(kind, Kind::LastCall | Kind::LastCallSelf) {
+            if matches!(
+                kind,
+                InstructionKind::LastCall | InstructionKind::LastCallSelf
+            ) {
                 last_call = Some((callee, site, given));
             }
         }
@@ -372,7 +393,7 @@ impl Visit {
             // SAFETY: as above.
             unsafe {
                 if let Some(op) = planter.op_at(cell) {
-                    planter.plant(cell, op, roles, Work::Look);
+                    planter.plant(cell, op, roles, StubWork::Look);
                 }
             }
         }

@@ -14,27 +14,27 @@ use rustc_hash::FxHashMap;
 use super::plant::{self, Planter};
 use crate::ffi::{self, Atom, Foreign, TRUE, Term};
 use crate::native::offsets;
-use crate::native::words::{Cell, WORD, store, word};
+use crate::native::words::{CodeWord, WORD, store, word};
 use crate::recording;
 use crate::values::{self, atom, text};
 
 /// A clause of a file that is being read again.
-struct Compared {
+struct RereadClause {
     /// Keeps the clause's memory.
     reference: Atom,
     codes: Range<usize>,
     /// Where the engine would make something else: the cell, what stood there, and what stands
     /// there meanwhile.
-    taken: Vec<(usize, Cell, Cell)>,
+    taken: Vec<(usize, CodeWord, CodeWord)>,
 }
 
-struct Reading {
+struct FileReading {
     epoch: u32,
-    clauses: Vec<Compared>,
+    clauses: Vec<RereadClause>,
 }
 
 /// Files that are being read again.
-static READINGS: Mutex<Option<FxHashMap<String, Reading>>> = Mutex::new(None);
+static READINGS: Mutex<Option<FxHashMap<String, FileReading>>> = Mutex::new(None);
 
 /// `stub_reread(+File, +Clauses)`: the file is about to be read again, and these are references
 /// to its clauses.
@@ -57,7 +57,7 @@ pub(crate) fn begin(file: Term, clauses: Term) -> Foreign {
                 planter.held.hold(&codes);
                 // SAFETY: an atom.
                 unsafe { ffi::PL_register_atom(reference) };
-                compared.push(Compared {
+                compared.push(RereadClause {
                     reference,
                     codes,
                     taken,
@@ -65,7 +65,7 @@ pub(crate) fn begin(file: Term, clauses: Term) -> Foreign {
             }
         });
     }
-    let reading = Reading {
+    let reading = FileReading {
         epoch,
         clauses: compared,
     };
@@ -89,7 +89,7 @@ pub(crate) fn end(file: Term) -> Foreign {
     TRUE
 }
 
-impl Reading {
+impl FileReading {
     /// Stubs come back: control may return to a clause that is there no more, too.
     fn end(self) {
         let mut planter = plant::planter();
@@ -120,7 +120,7 @@ impl Planter {
     ///
     /// # Safety
     /// Code, all of it.
-    unsafe fn make_anew(&self, codes: Range<usize>) -> Vec<(usize, Cell, Cell)> {
+    unsafe fn make_anew(&self, codes: Range<usize>) -> Vec<(usize, CodeWord, CodeWord)> {
         let mut taken = Vec::new();
         let mut cell = codes.start;
         while cell < codes.end {
@@ -140,7 +140,7 @@ impl Planter {
                     store(cell, new);
                     taken.push((cell, stands, new));
                 }
-                let Some(length) = self.instructions.length(op, cell as *const Cell) else {
+                let Some(length) = self.instructions.length(op, cell as *const CodeWord) else {
                     break;
                 };
                 cell += length * WORD;

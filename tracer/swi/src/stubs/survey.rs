@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::labels;
 use super::plant::{Planter, is_bare};
-use crate::native::instructions::Kind;
+use crate::native::instructions::InstructionKind;
 use crate::native::place::{EXIT_CLEANUP, role};
-use crate::native::plan::{GoalKind, Plan, Step};
-use crate::native::words::{Cell, WORD, word};
+use crate::native::plan::{GoalKind, Plan, PlanStep};
+use crate::native::words::{CodeWord, WORD, word};
 
 impl Planter {
     /// What the cells of a clause are. `goal` says which goals of it are recorded; none if the
@@ -19,7 +19,7 @@ impl Planter {
     pub(super) unsafe fn plan(
         &self,
         codes: &Range<usize>,
-        mut goal: impl FnMut(usize, Kind) -> GoalKind,
+        mut goal: impl FnMut(usize, InstructionKind) -> GoalKind,
     ) -> Option<Plan> {
         let count = codes.len() / WORD;
         let mut plan = Plan {
@@ -41,7 +41,7 @@ impl Planter {
             // SAFETY: within the code.
             let op = unsafe { self.op_at(cell) }?;
             // SAFETY: as above.
-            let length = unsafe { self.instructions.length(op, cell as *const Cell) }?;
+            let length = unsafe { self.instructions.length(op, cell as *const CodeWord) }?;
             let next = index + length;
             // SAFETY: operands follow the label.
             let operand = |number: usize| unsafe { word(cell, number * WORD) };
@@ -59,29 +59,29 @@ impl Planter {
             }
             let alternative = match kind {
                 // The distance counts from behind itself.
-                Kind::Alternative => Some(index + 2 + operand(1)),
-                Kind::Condition => Some(index + 3 + operand(2)),
+                InstructionKind::Alternative => Some(index + 2 + operand(1)),
+                InstructionKind::Condition => Some(index + 3 + operand(2)),
                 _ => None,
             };
             match kind {
-                Kind::Alternative | Kind::Condition => {
+                InstructionKind::Alternative | InstructionKind::Condition => {
                     plan.mark(alternative.unwrap_or(next), role::RESUME);
                 }
-                Kind::Cut | Kind::Commit => plan.mark(next, role::AFTER_CUT),
+                InstructionKind::Cut | InstructionKind::Commit => plan.mark(next, role::AFTER_CUT),
                 // The goal returns to this cell, and the recovery to the next one.
-                Kind::ExitCatch => {
+                InstructionKind::ExitCatch => {
                     plan.mark(index, role::RETURN | role::CAUGHT);
                     plan.mark(next, role::RETURN | role::CAUGHT);
                 }
-                Kind::ExitCleanup => plan.mark(index, EXIT_CLEANUP),
+                InstructionKind::ExitCleanup => plan.mark(index, EXIT_CLEANUP),
                 _ => {}
             }
-            plan.steps.push(Step {
+            plan.steps.push(PlanStep {
                 index,
                 op,
                 kind,
                 alternative,
-                jump: (kind == Kind::Jump).then(|| next + operand(1)),
+                jump: (kind == InstructionKind::Jump).then(|| next + operand(1)),
                 goal: found.recorded(),
             });
             index = next;

@@ -6,7 +6,7 @@ use super::handlers::Visit;
 use crate::describe;
 use crate::engine::Engine;
 use crate::native::predicates::is_there;
-use crate::native::references::{Cells, with_references};
+use crate::native::references::{StackCells, with_references};
 use crate::native::sharing::{self, Sharing, With};
 use crate::native::standing::Standing;
 use crate::recording;
@@ -36,7 +36,7 @@ impl Visit {
         }
         let name = match sharing.with {
             With::First => {
-                let cells = Cells {
+                let cells = StackCells {
                     count: 1,
                     ..self.arguments_in(definition, frame)
                 };

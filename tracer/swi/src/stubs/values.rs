@@ -9,16 +9,16 @@ use std::array;
 use portmortem_tracer::format::{ArgumentValue, ValueKind};
 
 use super::handlers::Visit;
-use crate::argument_values::{Fresh, Value};
-use crate::arguments::{MOST_REFERENCES, Walk};
+use crate::argument_values::{Fresh, KnownTerm};
+use crate::arguments::{ArgumentWalk, MOST_REFERENCES};
 use crate::engine::Engine;
 use crate::ffi::{self, Term};
 use crate::native::collected;
-use crate::native::held_values::{Held, KeptValues, MOST, MOST_CALLS, Seen};
+use crate::native::held_values::{HeldArguments, KeptValues, MOST, MOST_CALLS, SeenArguments};
 use crate::native::identity::{Identity, identity, module_name};
 use crate::native::offsets;
-use crate::native::place::Goal;
-use crate::native::references::{Cells, with_references};
+use crate::native::place::RecordedGoal;
+use crate::native::references::{StackCells, with_references};
 use crate::native::standing::Standing;
 use crate::native::terms;
 use crate::native::words::{WORD, word};
@@ -45,7 +45,7 @@ impl Visit {
     }
 
     /// What is recorded of a goal's call besides its event: its arguments begin in this frame.
-    pub(super) fn note_call(&mut self, goal: &Goal, frame: usize) {
+    pub(super) fn note_call(&mut self, goal: &RecordedGoal, frame: usize) {
         if goal.with_arguments {
             self.note_arguments(goal.callee, frame);
         }
@@ -81,14 +81,14 @@ impl Visit {
         self.shadow.values_seen(seen);
     }
 
-    fn held(&self, first: usize, count: usize, goal: u32) -> Option<Held> {
+    fn held(&self, first: usize, count: usize, goal: u32) -> Option<HeldArguments> {
         // SAFETY: arguments of a frame.
         let cell = |at| unsafe { word(first, at * WORD) };
-        Some(Held {
+        Some(HeldArguments {
             cells: array::from_fn(|at| if at < count { cell(at) } else { 0 }),
             arity: count,
             goal,
-            seen: Seen::default(),
+            seen: SeenArguments::default(),
             collections: collected::count()?,
             stacks: terms::stacks(self.data, self.base)?,
             top: terms::global_top(self.data)?,
@@ -98,7 +98,7 @@ impl Visit {
 
 impl Engine {
     /// The active box is about to exit, of which these arguments were held.
-    pub(super) fn note_values_at_exit(&mut self, held: &[Option<Held>; MOST_CALLS]) {
+    pub(super) fn note_values_at_exit(&mut self, held: &[Option<HeldArguments>; MOST_CALLS]) {
         let Some(offsets) = offsets::known() else {
             return;
         };
@@ -142,22 +142,22 @@ unsafe fn look(
     first: usize,
     count: usize,
     behind: usize,
-    exit: Option<(u8, &Held)>,
-) -> Seen {
+    exit: Option<(u8, &HeldArguments)>,
+) -> SeenArguments {
     let Some(offsets) = offsets::known() else {
-        return Seen::default();
+        return SeenArguments::default();
     };
     let data = offsets::running_engine(offsets);
     // SAFETY: the engine's data.
     let base = unsafe { word(data, offsets.base as usize) };
-    let mut values = [Value::UNKNOWN; MOST];
-    let mut seen = exit.map_or_else(Seen::default, |(_, held)| held.seen);
+    let mut values = [KnownTerm::UNKNOWN; MOST];
+    let mut seen = exit.map_or_else(SeenArguments::default, |(_, held)| held.seen);
     let fresh = exit.map(|(_, held)| Fresh {
         data,
         base,
         top: held.top,
     });
-    let cells = Cells {
+    let cells = StackCells {
         first,
         count,
         behind,
@@ -175,7 +175,7 @@ unsafe fn look(
         let is_in_frame = unsafe { word(first, at * WORD) } == VARIABLE;
         // What a variable in a frame is at an exit stood in that frame.
         if is_in_frame && exit.is_some() {
-            *value = Value::UNKNOWN;
+            *value = KnownTerm::UNKNOWN;
         }
     }
     let when = exit.map_or(0, |(when, _)| when);
@@ -213,9 +213,9 @@ unsafe fn look(
 fn measure(
     first: Term,
     fresh: Option<Fresh>,
-    values: &mut [Value],
+    values: &mut [KnownTerm],
     goal: u32,
-    seen: &mut Seen,
+    seen: &mut SeenArguments,
     kept: &mut KeptValues,
 ) {
     // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
@@ -227,7 +227,7 @@ fn measure(
         )
     };
     if at != 0 && inner != 0 {
-        let mut walk = Walk::of_terms(fresh);
+        let mut walk = ArgumentWalk::of_terms(fresh);
         for (at_argument, (term, value)) in (first..).zip(values).enumerate() {
             let bit = 1 << at_argument;
             if seen.settled & bit != 0 {

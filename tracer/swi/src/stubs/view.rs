@@ -3,13 +3,13 @@
 
 use super::handlers::Visit;
 use crate::ffi;
-use crate::native::instructions::{ForeignKind, Kind};
-use crate::native::known::{KNOWN, Known, begins_foreign};
+use crate::native::instructions::{ForeignKind, InstructionKind};
+use crate::native::known::{KNOWN, KnownLabels, begins_foreign};
 use crate::native::offsets::{
     self, CLAUSE_DEFINITION, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets,
 };
 use crate::native::open_box::Offset;
-use crate::native::shadow::Moment;
+use crate::native::shadow::StubMoment;
 use crate::native::words::{WORD, word};
 
 impl Visit {
@@ -55,8 +55,8 @@ impl Visit {
         (address as Offset).wrapping_sub(self.base as Offset)
     }
 
-    pub(super) fn moment(&self) -> Moment {
-        Moment {
+    pub(super) fn moment(&self) -> StubMoment {
+        StubMoment {
             frame: self.offset(self.frame()),
             choice: self.offset(self.newest()),
         }
@@ -74,11 +74,11 @@ impl Visit {
     }
 
     /// The definition that an instruction calls, if its operand says so.
-    pub(super) fn callee(&self, kind: Kind, cell: usize) -> Option<usize> {
+    pub(super) fn callee(&self, kind: InstructionKind, cell: usize) -> Option<usize> {
         let operand = match kind {
-            Kind::Call | Kind::Depart | Kind::LastCall => 1,
-            Kind::CallInModule | Kind::DepartInModule => 2,
-            Kind::CallAtModule | Kind::DepartAtModule => 3,
+            InstructionKind::Call | InstructionKind::Depart | InstructionKind::LastCall => 1,
+            InstructionKind::CallInModule | InstructionKind::DepartInModule => 2,
+            InstructionKind::CallAtModule | InstructionKind::DepartAtModule => 3,
             _ => return None,
         };
         // SAFETY: the operand is a procedure, which begins with its definition.
@@ -87,7 +87,7 @@ impl Visit {
 
     /// The code of the clause that a frame runs. `None` if it runs none: a frame of a predicate
     /// in C has something else where others have their clause.
-    pub(super) fn clause_of(&self, frame: usize) -> Option<Code> {
+    pub(super) fn clause_of(&self, frame: usize) -> Option<ClauseCode> {
         // SAFETY: a frame of the engine's.
         unsafe {
             let reference = word(frame, FRAME_CLAUSE);
@@ -97,7 +97,7 @@ impl Visit {
             let clause = word(reference, self.offsets.clause);
             let start = clause + self.offsets.codes;
             let size = word(start - WORD, 0);
-            Some(Code {
+            Some(ClauseCode {
                 definition: word(frame, FRAME_DEFINITION),
                 line: self
                     .offsets
@@ -126,7 +126,7 @@ impl Visit {
 }
 
 /// The code of a clause.
-pub(super) struct Code {
+pub(super) struct ClauseCode {
     /// Of the predicate that runs.
     pub(super) definition: usize,
     /// Where the clause begins in its file, if the engine says that.
@@ -137,7 +137,7 @@ pub(super) struct Code {
     pub(super) moves: bool,
 }
 
-impl Code {
+impl ClauseCode {
     /// The number of a cell of it.
     pub(super) fn index_of(&self, cell: usize) -> usize {
         (cell - self.start) / WORD
@@ -186,7 +186,7 @@ fn runs_function(definition: usize, offsets: &Offsets) -> bool {
 ///
 /// # Safety
 /// A supervisor.
-unsafe fn behind_prefixes(supervisor: usize, known: &Known) -> usize {
+unsafe fn behind_prefixes(supervisor: usize, known: &KnownLabels) -> usize {
     let mut codes = supervisor;
     loop {
         // SAFETY: the caller's promise; a prefix is not the last instruction.

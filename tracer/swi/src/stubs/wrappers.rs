@@ -9,7 +9,7 @@ use super::plant;
 use crate::native::identity::{self, identity};
 use crate::native::internal::wrapped_name;
 use crate::native::offsets::FRAME_DEFINITION;
-use crate::native::place::{Place, Work};
+use crate::native::place::{StubPlace, StubWork};
 use crate::native::words::word;
 use crate::values::atom_text;
 
@@ -26,12 +26,12 @@ impl Visit {
     }
 
     /// A wrapper begins for the first time.
-    pub(super) fn new_wrapper(&mut self, place: &Place, cell: usize) {
+    pub(super) fn new_wrapper(&mut self, place: &StubPlace, cell: usize) {
         if let Some(mut planter) = plant::planter() {
             // SAFETY: the cell that control is at.
             unsafe {
                 if let Some(op) = planter.op_at(cell) {
-                    planter.plant(cell, op, 0, Work::Wrapper);
+                    planter.plant(cell, op, 0, StubWork::Wrapper);
                 }
             }
         }
@@ -39,7 +39,7 @@ impl Visit {
     }
 
     /// A wrapper begins, in place of its predicate.
-    pub(super) fn wrapper(&mut self, place: &Place, cell: usize) {
+    pub(super) fn wrapper(&mut self, place: &StubPlace, cell: usize) {
         let frame = self.frame();
         // SAFETY: the running frame.
         let wrapper = unsafe { word(frame, FRAME_DEFINITION) };

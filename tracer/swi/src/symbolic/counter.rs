@@ -3,36 +3,36 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::program::{Clause, Goal, Set};
+use super::program::{ClauseHead, CostedGoal, Set};
 use super::totals::{
     self, BOUND, CALLS, CELLS, CHOICES, CostSite, CostTotals, EXPRESSION, GIUNIF, GOUNIF, NARGS,
     STEP, TRIED, UPDATES, VIUNIF, VOUNIF,
 };
 use super::unbound;
-use super::unify::{self, Outcome};
+use super::unify::{self, HeadOutcome};
 use crate::ffi::{self, Term};
 
 /// The state that goes with the boxes of an engine: by index of the box, the root included.
 pub(crate) struct CostCounter {
-    boxes: Vec<Entry>,
+    boxes: Vec<CounterEntry>,
     serial: i64,
 }
 
 /// What a box is in, and the newest call in it.
 #[derive(Default)]
-struct Entry {
+struct CounterEntry {
     center: Option<u32>,
-    call: Option<Call>,
+    call: Option<TriedCall>,
 }
 
 /// A call whose clauses are being tried.
-struct Call {
+struct TriedCall {
     serial: i64,
     set: Arc<Set>,
     /// By argument: an unbound variable when the predicate was called.
     unbound: Vec<bool>,
     /// The clauses that are tried if it comes to that, by index, and what comes of it.
-    candidates: Vec<(usize, Outcome)>,
+    candidates: Vec<(usize, HeadOutcome)>,
     /// How many of them have been.
     tried: usize,
     /// Whether the engine will try the others if the call is backtracked into.
@@ -42,7 +42,7 @@ struct Call {
 impl CostCounter {
     pub(crate) fn new() -> Self {
         Self {
-            boxes: vec![Entry::default()],
+            boxes: vec![CounterEntry::default()],
             serial: 0,
         }
     }
@@ -52,15 +52,15 @@ impl CostCounter {
         let center = self.center_of(id).or(self.center(around));
         self.boxes.truncate(index);
         // Boxes that were entered while nothing was counted are outside of all centres.
-        self.boxes.resize_with(index, Entry::default);
-        self.boxes.push(Entry { center, call: None });
+        self.boxes.resize_with(index, CounterEntry::default);
+        self.boxes.push(CounterEntry { center, call: None });
     }
 
     /// The active box departed into a box of `id`.
     pub(crate) fn departed(&mut self, active: usize, id: u32) {
         let center = self.center_of(id).or(self.center(active));
         if let Some(entry) = self.boxes.get_mut(active) {
-            *entry = Entry { center, call: None };
+            *entry = CounterEntry { center, call: None };
         }
     }
 
@@ -87,7 +87,7 @@ impl CostCounter {
     pub(crate) fn call(&mut self, active: usize, set: Arc<Set>, goal: Term) -> i64 {
         self.serial += 1;
         let arguments = arguments(goal);
-        let call = Call {
+        let call = TriedCall {
             serial: self.serial,
             unbound: arguments
                 .iter()
@@ -143,7 +143,7 @@ impl CostCounter {
     }
 
     /// A goal of a clause's body runs.
-    pub(crate) fn run(&self, active: usize, goal: &Goal) {
+    pub(crate) fn run(&self, active: usize, goal: &CostedGoal) {
         let site = CostSite {
             center: self.center(active),
             predicate: goal.predicate,
@@ -197,13 +197,13 @@ impl CostCounter {
     }
 
     /// The newest call in the active box, if it is this one.
-    fn known(&mut self, active: usize, serial: i64) -> Option<&mut Call> {
+    fn known(&mut self, active: usize, serial: i64) -> Option<&mut TriedCall> {
         let call = self.boxes.get_mut(active)?.call.as_mut()?;
         (call.serial == serial).then_some(call)
     }
 }
 
-impl Call {
+impl TriedCall {
     fn site(&self, center: Option<u32>, clause: u32) -> CostSite {
         CostSite {
             center,
@@ -214,7 +214,7 @@ impl Call {
 }
 
 /// A clause is entered: Mera et al. 2006, section 2.2.
-fn step(totals: &mut CostTotals, site: CostSite, clause: &Clause, modes: &[bool]) {
+fn step(totals: &mut CostTotals, site: CostSite, clause: &ClauseHead, modes: &[bool]) {
     totals.add(site, STEP, 1);
     totals.add(site, NARGS, clause.arity as u64);
     let (variables, symbols) = clause.unified(modes, false);
@@ -227,7 +227,7 @@ fn step(totals: &mut CostTotals, site: CostSite, clause: &Clause, modes: &[bool]
 
 /// The clauses that are tried: those not excluded by the leftmost argument that has a value and
 /// tells clauses apart ([`Set::indexable`]).
-fn candidates(set: &Set, arguments: &[Term]) -> Vec<(usize, Outcome)> {
+fn candidates(set: &Set, arguments: &[Term]) -> Vec<(usize, HeadOutcome)> {
     let mut usable = arguments.iter().zip(&set.indexable).enumerate();
     let index = usable.find_map(|(at, (&argument, &indexable))| {
         (indexable && !unbound(argument)).then_some((at, argument))

@@ -15,14 +15,14 @@ pub(crate) struct Set {
     epoch: u32,
     /// Predicate id.
     pub(crate) predicate: u32,
-    pub(crate) clauses: Vec<Clause>,
+    pub(crate) clauses: Vec<ClauseHead>,
     /// By argument: whether clauses are selected by it, if it has a value and none before it does.
     pub(crate) indexable: Vec<bool>,
 }
 
 /// The head of a clause. Nodes come before those below them.
 #[derive(Default)]
-pub(crate) struct Clause {
+pub(crate) struct ClauseHead {
     pub(crate) nodes: Vec<Pattern>,
     /// The arguments are the first of the nodes.
     pub(crate) arity: usize,
@@ -41,14 +41,14 @@ pub(crate) enum Pattern {
     Atom(Atom),
     Integer(i64),
     /// Any other atomic term.
-    Other(ffi::Record),
+    Other(ffi::RecordedTerm),
     /// The arguments are these nodes.
     Compound(Functor, Range<usize>),
 }
 
 /// What the engine tells clauses apart by.
 #[derive(PartialEq, Eq, Hash)]
-enum Key {
+enum IndexKey {
     Atom(Atom),
     Integer(i64),
     Other(usize),
@@ -57,13 +57,13 @@ enum Key {
 
 impl Pattern {
     /// None for a variable. Other atomic terms are all taken to be different.
-    fn key(&self) -> Option<Key> {
+    fn key(&self) -> Option<IndexKey> {
         match self {
             Self::Variable(_) => None,
-            Self::Atom(atom) => Some(Key::Atom(*atom)),
-            Self::Integer(value) => Some(Key::Integer(*value)),
-            Self::Other(record) => Some(Key::Other(*record as usize)),
-            Self::Compound(functor, _) => Some(Key::Functor(*functor)),
+            Self::Atom(atom) => Some(IndexKey::Atom(*atom)),
+            Self::Integer(value) => Some(IndexKey::Integer(*value)),
+            Self::Other(record) => Some(IndexKey::Other(*record as usize)),
+            Self::Compound(functor, _) => Some(IndexKey::Functor(*functor)),
         }
     }
 }
@@ -74,25 +74,25 @@ unsafe impl Send for Pattern {}
 unsafe impl Sync for Pattern {}
 
 /// A goal of a clause's body, and what running it costs.
-pub(crate) struct Goal {
+pub(crate) struct CostedGoal {
     pub(crate) predicate: u32,
     pub(crate) clause: u32,
     pub(crate) costs: Vec<(Symbol, u64)>,
 }
 
 #[derive(Default)]
-struct Program {
+struct CostedProgram {
     /// By number, from 1.
     sets: Vec<Arc<Set>>,
-    goals: Vec<Arc<Goal>>,
+    goals: Vec<Arc<CostedGoal>>,
 }
 
-static PROGRAM: Mutex<Program> = Mutex::new(Program {
+static PROGRAM: Mutex<CostedProgram> = Mutex::new(CostedProgram {
     sets: Vec::new(),
     goals: Vec::new(),
 });
 
-fn lock() -> MutexGuard<'static, Program> {
+fn lock() -> MutexGuard<'static, CostedProgram> {
     PROGRAM.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -103,13 +103,13 @@ pub(crate) fn set(number: usize) -> Option<Arc<Set>> {
 }
 
 /// The goal of this number.
-pub(crate) fn goal(number: usize) -> Option<Arc<Goal>> {
+pub(crate) fn goal(number: usize) -> Option<Arc<CostedGoal>> {
     lock().goals.get(number.checked_sub(1)?).map(Arc::clone)
 }
 
 /// Keeps a list of heads; its number.
 pub(crate) fn add_set(predicate: u32, heads: Term) -> usize {
-    let clauses: Vec<Clause> = elements(heads).into_iter().map(Clause::new).collect();
+    let clauses: Vec<ClauseHead> = elements(heads).into_iter().map(ClauseHead::new).collect();
     let arity = clauses.first().map_or(0, |clause| clause.arity);
     let indexable = (0..arity)
         .map(|argument| is_indexable(&clauses, argument))
@@ -128,11 +128,11 @@ pub(crate) fn add_set(predicate: u32, heads: Term) -> usize {
 /// Whether an argument tells enough clauses apart. The first one need not tell more than two
 /// apart; of the others as many clauses as SWI-Prolog wants: on average, a value must leave at
 /// most two thirds of them.
-fn is_indexable(clauses: &[Clause], argument: usize) -> bool {
+fn is_indexable(clauses: &[ClauseHead], argument: usize) -> bool {
     let heads = clauses
         .iter()
         .filter_map(|clause| clause.nodes.get(argument));
-    let keys: HashSet<Key> = heads.filter_map(Pattern::key).collect();
+    let keys: HashSet<IndexKey> = heads.filter_map(Pattern::key).collect();
     if argument == 0 || keys.is_empty() {
         return !keys.is_empty();
     }
@@ -152,7 +152,7 @@ pub(crate) fn add_goal(set: usize, clause: u32, costs: Term) -> usize {
     let mut program = lock();
     let set = set.checked_sub(1).and_then(|at| program.sets.get(at));
     let predicate = set.map_or(0, |set| set.predicate);
-    program.goals.push(Arc::new(Goal {
+    program.goals.push(Arc::new(CostedGoal {
         predicate,
         clause,
         costs,
@@ -190,9 +190,9 @@ fn elements(list: Term) -> Vec<Term> {
     }
 }
 
-impl Clause {
+impl ClauseHead {
     fn new(head: Term) -> Self {
-        let mut reader = Reader::default();
+        let mut reader = NodeReader::default();
         reader.arguments(head);
         let arity = reader.nodes.len();
         reader.read_all();
@@ -230,14 +230,14 @@ impl Clause {
 
 /// Makes nodes of a term, breadth first.
 #[derive(Default)]
-struct Reader {
+struct NodeReader {
     nodes: Vec<Pattern>,
     /// The terms that the nodes are made of.
     terms: Vec<Term>,
     variables: Vec<Term>,
 }
 
-impl Reader {
+impl NodeReader {
     /// Nodes for the arguments of a term, to be read later.
     fn arguments(&mut self, term: Term) -> Range<usize> {
         let first = self.nodes.len();

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::program::{Clause, Pattern, counted};
+use super::program::{ClauseHead, Pattern, counted};
 use super::unbound;
 use crate::ffi::{self, Term};
 
@@ -14,7 +14,7 @@ const MAX_STEPS: u32 = 1 << 20;
 
 /// What a head does to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct HeadOutcome {
     /// Whether they unify.
     pub(crate) unifies: bool,
     /// Variables of the call that get a value, or become one with another.
@@ -25,40 +25,42 @@ pub(crate) struct Outcome {
 
 /// A term of the call, or a node of the head.
 #[derive(Debug, Clone, Copy)]
-enum Node {
+enum UnifiedNode {
     Term(Term),
     Head(usize),
 }
 
 /// What a node is once variables with a value are looked through.
-enum Found {
+enum FoundNode {
     /// A variable of the clause, by its number.
     Free(usize),
     /// A variable of the call.
     Unbound(Term),
-    Value(Node),
+    Value(UnifiedNode),
 }
 
 struct Unifier<'c> {
-    clause: &'c Clause,
-    environment: Vec<Option<Node>>,
-    bindings: Vec<(Term, Node)>,
-    pending: Vec<(Node, Node)>,
-    outcome: Outcome,
+    clause: &'c ClauseHead,
+    environment: Vec<Option<UnifiedNode>>,
+    bindings: Vec<(Term, UnifiedNode)>,
+    pending: Vec<(UnifiedNode, UnifiedNode)>,
+    outcome: HeadOutcome,
 }
 
 /// What unifying the head of `clause` with a call does; `arguments` are the call's.
-pub(crate) fn outcome(clause: &Clause, arguments: &[Term]) -> Outcome {
+pub(crate) fn outcome(clause: &ClauseHead, arguments: &[Term]) -> HeadOutcome {
     let mut unifier = Unifier {
         clause,
         environment: vec![None; clause.variables],
         bindings: Vec::new(),
         pending: Vec::new(),
-        outcome: Outcome::default(),
+        outcome: HeadOutcome::default(),
     };
     let mut steps = 0;
     for (at, &argument) in arguments.iter().enumerate().take(clause.arity) {
-        unifier.pending.push((Node::Head(at), Node::Term(argument)));
+        unifier
+            .pending
+            .push((UnifiedNode::Head(at), UnifiedNode::Term(argument)));
         while let Some((head, term)) = unifier.pending.pop() {
             steps += 1;
             if !unifier.unify(head, term) {
@@ -75,7 +77,7 @@ pub(crate) fn outcome(clause: &Clause, arguments: &[Term]) -> Outcome {
 
 /// Whether the engine may leave out a clause because of this argument: both have a value, of
 /// another kind.
-pub(crate) fn excluded(clause: &Clause, argument: usize, term: Term) -> bool {
+pub(crate) fn excluded(clause: &ClauseHead, argument: usize, term: Term) -> bool {
     match clause.nodes.get(argument) {
         None | Some(Pattern::Variable(_)) => false,
         Some(Pattern::Compound(functor, _)) => functor_of(term) != Some(*functor),
@@ -84,61 +86,60 @@ pub(crate) fn excluded(clause: &Clause, argument: usize, term: Term) -> bool {
 }
 
 impl Unifier<'_> {
-    fn unify(&mut self, a: Node, b: Node) -> bool {
+    fn unify(&mut self, a: UnifiedNode, b: UnifiedNode) -> bool {
         match (self.find(a), self.find(b)) {
-            (Found::Free(a), Found::Free(b)) if a == b => {}
-            (Found::Free(free), _) => self.environment[free] = Some(b),
-            (_, Found::Free(free)) => self.environment[free] = Some(a),
-            (Found::Unbound(a), Found::Unbound(b)) => {
+            (FoundNode::Free(a), FoundNode::Free(b)) if a == b => {}
+            (FoundNode::Free(free), _) => self.environment[free] = Some(b),
+            (_, FoundNode::Free(free)) => self.environment[free] = Some(a),
+            (FoundNode::Unbound(a), FoundNode::Unbound(b)) => {
                 if !same(a, b) {
-                    self.bind(a, Node::Term(b));
+                    self.bind(a, UnifiedNode::Term(b));
                 }
             }
-            (Found::Unbound(variable), Found::Value(value))
-            | (Found::Value(value), Found::Unbound(variable)) => self.bind(variable, value),
-            (Found::Value(a), Found::Value(b)) => return self.unify_values(a, b),
+            (FoundNode::Unbound(variable), FoundNode::Value(value))
+            | (FoundNode::Value(value), FoundNode::Unbound(variable)) => self.bind(variable, value),
+            (FoundNode::Value(a), FoundNode::Value(b)) => return self.unify_values(a, b),
         }
         true
     }
 
-    fn find(&self, mut node: Node) -> Found {
+    fn find(&self, mut node: UnifiedNode) -> FoundNode {
         loop {
             let next = match node {
-                Node::Head(at) => match self.clause.nodes[at] {
+                UnifiedNode::Head(at) => match self.clause.nodes[at] {
                     Pattern::Variable(number) => match self.environment[number] {
                         Some(next) => next,
-                        None => return Found::Free(number),
+                        None => return FoundNode::Free(number),
                     },
-                    _ => return Found::Value(node),
+                    _ => return FoundNode::Value(node),
                 },
-                Node::Term(term) if unbound(term) => {
+                UnifiedNode::Term(term) if unbound(term) => {
                     let mut bindings = self.bindings.iter();
                     match bindings.find(|&&(bound, _)| same(bound, term)) {
                         Some(&(_, next)) => next,
-                        None => return Found::Unbound(term),
+                        None => return FoundNode::Unbound(term),
                     }
                 }
-                Node::Term(_) => return Found::Value(node),
+                UnifiedNode::Term(_) => return FoundNode::Value(node),
             };
             node = next;
         }
     }
 
-    fn bind(&mut self, variable: Term, value: Node) {
+    fn bind(&mut self, variable: Term, value: UnifiedNode) {
         self.outcome.bound += 1;
-        if let Node::Head(at) = value {
+        if let UnifiedNode::Head(at) = value {
             self.outcome.cells += self.clause.cells[at];
         }
         self.bindings.push((variable, value));
     }
 
-    fn unify_values(&mut self, a: Node, b: Node) -> bool {
+    fn unify_values(&mut self, a: UnifiedNode, b: UnifiedNode) -> bool {
         match (a, b) {
-            (Node::Head(head), Node::Term(term)) | (Node::Term(term), Node::Head(head)) => {
-                self.unify_head(head, term)
-            }
-            (Node::Head(a), Node::Head(b)) => self.unify_heads(a, b),
-            (Node::Term(a), Node::Term(b)) => self.unify_terms(a, b),
+            (UnifiedNode::Head(head), UnifiedNode::Term(term))
+            | (UnifiedNode::Term(term), UnifiedNode::Head(head)) => self.unify_head(head, term),
+            (UnifiedNode::Head(a), UnifiedNode::Head(b)) => self.unify_heads(a, b),
+            (UnifiedNode::Term(a), UnifiedNode::Term(b)) => self.unify_terms(a, b),
         }
     }
 
@@ -150,8 +151,10 @@ impl Unifier<'_> {
             return false;
         }
         for (at, node) in below.enumerate().rev() {
-            self.pending
-                .push((Node::Head(node), Node::Term(argument(term, at + 1))));
+            self.pending.push((
+                UnifiedNode::Head(node),
+                UnifiedNode::Term(argument(term, at + 1)),
+            ));
         }
         true
     }
@@ -161,7 +164,7 @@ impl Unifier<'_> {
             (Pattern::Compound(f, below_a), Pattern::Compound(g, below_b)) if f == g => {
                 let pairs = below_a.clone().zip(below_b.clone()).rev();
                 self.pending
-                    .extend(pairs.map(|(a, b)| (Node::Head(a), Node::Head(b))));
+                    .extend(pairs.map(|(a, b)| (UnifiedNode::Head(a), UnifiedNode::Head(b))));
                 true
             }
             (Pattern::Atom(a), Pattern::Atom(b)) => a == b,
@@ -181,8 +184,10 @@ impl Unifier<'_> {
         // SAFETY: a functor that the engine gave. Versions differ in the width of the answer.
         let arity = unsafe { ffi::PL_functor_arity(functor) } & 0xffff_ffff;
         for at in (1..=arity).rev() {
-            self.pending
-                .push((Node::Term(argument(a, at)), Node::Term(argument(b, at))));
+            self.pending.push((
+                UnifiedNode::Term(argument(a, at)),
+                UnifiedNode::Term(argument(b, at)),
+            ));
         }
         true
     }
@@ -259,7 +264,7 @@ fn is_atomic(pattern: &Pattern, term: Term) -> bool {
     }
 }
 
-fn recorded(record: ffi::Record) -> Term {
+fn recorded(record: ffi::RecordedTerm) -> Term {
     // SAFETY: a record that was made once and is never erased.
     unsafe {
         let term = ffi::PL_new_term_ref();

@@ -6,9 +6,11 @@ use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKin
 
 use super::targets::Target;
 use super::{App, Request};
-use crate::keys::{self, Action, Meaning};
+use crate::keys::{self, Action, KeyMeaning};
 use crate::names::stream_title;
-use crate::overlay::{Answer, Choice, Chooser, Offered, Overlay, Palette, Prompt, Question};
+use crate::overlay::{
+    Chooser, Offered, Overlay, OverlayAnswer, Palette, PaletteChoice, Prompt, Question,
+};
 use crate::screen::{Effect, EventTarget};
 use crate::screens::{SCREENS, predicate_source};
 use crate::theme::ThemeName;
@@ -53,7 +55,7 @@ impl App {
     /// others came before them.
     fn waits(&self, name: &str) -> bool {
         let leaves = || {
-            let Meaning::Action(action) = keys::meaning(name, &[keys::EVERYWHERE]) else {
+            let KeyMeaning::Action(action) = keys::meaning(name, &[keys::EVERYWHERE]) else {
                 return false;
             };
             matches!(
@@ -90,16 +92,16 @@ impl App {
             .collect();
         let found = match keys::meaning(&pressed, &tables) {
             // What does not go on as begun begins anew.
-            Meaning::Nothing if pressed != name => {
+            KeyMeaning::Nothing if pressed != name => {
                 self.begun.clear();
                 return self.key_on_screen(name);
             }
             found => found,
         };
         match found {
-            Meaning::Action(action) => self.act(action),
-            Meaning::Begun => self.begun = pressed,
-            Meaning::Nothing => {}
+            KeyMeaning::Action(action) => self.act(action),
+            KeyMeaning::Begun => self.begun = pressed,
+            KeyMeaning::Nothing => {}
         }
     }
 
@@ -248,17 +250,21 @@ impl App {
             return;
         };
         match overlay.key(name, event, self.shown_mut()) {
-            Answer::Pending => self.overlay = Some(overlay),
-            Answer::Closed => {}
-            Answer::Chosen(choice) => self.choose(choice),
-            Answer::Text(Question::Filter { before }, text) => self.commit_filter(&text, &before),
-            Answer::Text(Question::Hide, text) => {
+            OverlayAnswer::Pending => self.overlay = Some(overlay),
+            OverlayAnswer::Closed => {}
+            OverlayAnswer::Chosen(choice) => self.choose(choice),
+            OverlayAnswer::Text(Question::Filter { before }, text) => {
+                self.commit_filter(&text, &before)
+            }
+            OverlayAnswer::Text(Question::Hide, text) => {
                 if !text.trim().is_empty() {
                     self.look_at(Filter::Hide(text.trim().to_owned()));
                 }
             }
-            Answer::Text(Question::Window { shown }, text) => self.look_at_window(shown, &text),
-            Answer::Text(Question::Export, path) => {
+            OverlayAnswer::Text(Question::Window { shown }, text) => {
+                self.look_at_window(shown, &text)
+            }
+            OverlayAnswer::Text(Question::Export, path) => {
                 let path = path.trim();
                 match self.shown().file() {
                     _ if path.is_empty() => {}
@@ -279,24 +285,24 @@ impl App {
         }
     }
 
-    fn choose(&mut self, choice: Choice) {
+    fn choose(&mut self, choice: PaletteChoice) {
         match choice {
-            Choice::Act(action) => self.act(action),
-            Choice::Press(screen, key) => {
+            PaletteChoice::Act(action) => self.act(action),
+            PaletteChoice::Press(screen, key) => {
                 self.turn_to(screen, false);
                 // As a key it waits for what the screen makes.
                 if let Some(key) = keys::key(key) {
                     self.key(&key);
                 }
             }
-            Choice::Event(number) => {
+            PaletteChoice::Event(number) => {
                 let stream = self.stream();
                 self.go_to_event(EventTarget::At { stream, number });
             }
-            Choice::Time(ns) => self.go_to_time(ns),
-            Choice::Mark(text) => self.go_to_mark(text),
-            Choice::Stream(stream) => self.go_to_stream(stream),
-            Choice::Predicate(predicate) => self.open(predicate),
+            PaletteChoice::Time(ns) => self.go_to_time(ns),
+            PaletteChoice::Mark(text) => self.go_to_mark(text),
+            PaletteChoice::Stream(stream) => self.go_to_stream(stream),
+            PaletteChoice::Predicate(predicate) => self.open(predicate),
         }
     }
 

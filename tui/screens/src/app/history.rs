@@ -16,7 +16,7 @@ const MOST: usize = 90;
 
 /// A screen, where the user is on it, and what is looked at.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct HistoryPlace {
     screen: usize,
     spot: Spot,
     /// The name that the screen was told to look for, and the one that all are.
@@ -31,11 +31,11 @@ pub(super) struct Place {
 /// What the steps so far lead through.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    places: Vec<Place>,
+    places: Vec<HistoryPlace>,
 }
 
 impl History {
-    fn push(&mut self, place: Place) {
+    fn push(&mut self, place: HistoryPlace) {
         if self.places.len() >= MOST {
             self.places.remove(1);
         }
@@ -56,9 +56,9 @@ impl History {
 
 impl App {
     /// Where the user is.
-    pub(super) fn here(&self) -> Place {
+    pub(super) fn here(&self) -> HistoryPlace {
         let slot = &self.screens[self.shown];
-        Place {
+        HistoryPlace {
             screen: self.shown,
             spot: slot.screen.spot(),
             told: slot.name.clone(),
@@ -70,7 +70,7 @@ impl App {
     }
 
     /// A step led away from a place.
-    pub(super) fn step_from(&mut self, place: Place) {
+    pub(super) fn step_from(&mut self, place: HistoryPlace) {
         self.history.push(place);
     }
 
@@ -110,7 +110,7 @@ impl App {
         }
     }
 
-    fn go_back(&mut self, place: Place) {
+    fn go_back(&mut self, place: HistoryPlace) {
         // What it was asked for elsewhere is not awaited here.
         self.ahead.clear();
         if self.job.is_some() && self.filters != place.filters {

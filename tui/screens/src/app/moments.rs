@@ -3,18 +3,18 @@
 use portmortem_analyzer::trace::PredicateIndex;
 
 use super::App;
-use super::history::Place;
+use super::history::HistoryPlace;
 use crate::keys::Action;
 use crate::screen::calls::{calls_lost, slowest_call};
 use crate::screen::{Effect, EventTarget, Screen};
 use crate::screens::{SCREENS, ScreenId};
-use crate::wanted_calls::{Answer, Wanted};
+use crate::wanted_calls::{CallsAnswer, WantedCalls};
 
 /// A predicate whose slowest call is shown, or compared, as soon as it is known.
 #[derive(Debug)]
 pub(super) struct SlowestOf {
     predicate: PredicateIndex,
-    calls: Wanted,
+    calls: WantedCalls,
     /// It is to be compared with the usual one, not shown.
     compares: bool,
 }
@@ -127,7 +127,7 @@ impl App {
     }
 
     /// What a thread of the screen found; `before`: where the user was until then.
-    pub(super) fn found(&mut self, effect: Effect, before: Place) {
+    pub(super) fn found(&mut self, effect: Effect, before: HistoryPlace) {
         match effect {
             Effect::Step if self.arriving => self.arriving = false,
             Effect::StepSaying(text) if self.arriving => {
@@ -160,7 +160,7 @@ impl App {
     pub(super) fn find_slowest_of(&mut self, predicate: PredicateIndex, compares: bool) {
         self.slowest_of = Some(SlowestOf {
             predicate,
-            calls: Wanted::default(),
+            calls: WantedCalls::default(),
             compares,
         });
         self.find_slowest(false);
@@ -173,9 +173,9 @@ impl App {
             return;
         };
         match asked.calls.ask(&analysis, wait) {
-            Answer::Nothing | Answer::Begun => self.slowest_of = Some(asked),
-            Answer::Lost => self.effect(calls_lost(), self.here()),
-            Answer::Found => match slowest_call(&analysis, asked.predicate) {
+            CallsAnswer::Nothing | CallsAnswer::Begun => self.slowest_of = Some(asked),
+            CallsAnswer::Lost => self.effect(calls_lost(), self.here()),
+            CallsAnswer::Found => match slowest_call(&analysis, asked.predicate) {
                 Effect::Event(target) if asked.compares => self.compare_call(target),
                 effect => self.effect(effect, self.here()),
             },
@@ -211,7 +211,7 @@ mod tests {
         for name in ["down", "esc"] {
             app.slowest_of = Some(SlowestOf {
                 predicate: 0,
-                calls: Wanted::default(),
+                calls: WantedCalls::default(),
                 compares: false,
             });
             app.key(&keys::key(name).unwrap());

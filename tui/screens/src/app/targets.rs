@@ -4,17 +4,17 @@
 use std::ops::Range;
 
 /// Cells of a line, and what a click on them is for.
-type Cells<T> = Vec<(Range<u16>, T)>;
+type LineCells<T> = Vec<(Range<u16>, T)>;
 
 /// Where they were drawn last.
 #[derive(Debug, Default)]
 pub(crate) struct Targets {
     /// In the first line: screens, by their place.
-    pub(crate) tabs: Cells<usize>,
+    pub(crate) tabs: LineCells<usize>,
     /// In the third line: how many steps go back to a place.
-    pub(crate) crumbs: Cells<usize>,
+    pub(crate) crumbs: LineCells<usize>,
     /// In the last line: keys by their names.
-    pub(crate) keys: Cells<&'static str>,
+    pub(crate) keys: LineCells<&'static str>,
     /// Which line that is.
     pub(crate) last: u16,
 }
@@ -48,7 +48,7 @@ impl Targets {
     }
 }
 
-fn find<T: Copy>(cells: &Cells<T>, x: u16) -> Option<T> {
+fn find<T: Copy>(cells: &LineCells<T>, x: u16) -> Option<T> {
     let found = cells.iter().find(|(cells, _)| cells.contains(&x));
     found.map(|(_, target)| *target)
 }

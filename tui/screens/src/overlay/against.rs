@@ -2,7 +2,7 @@
 
 use portmortem_analyzer::calls::{AgainstUsual, Did};
 
-use super::Answer;
+use super::OverlayAnswer;
 use crate::analysis::AnalysisView;
 use crate::format::{count, left, right, shorten_name, time};
 
@@ -112,10 +112,10 @@ impl Against {
         &self.notes
     }
 
-    pub(super) fn key(name: &str) -> Answer {
+    pub(super) fn key(name: &str) -> OverlayAnswer {
         match name {
-            "esc" | "q" | "=" | "enter" => Answer::Closed,
-            _ => Answer::Pending,
+            "esc" | "q" | "=" | "enter" => OverlayAnswer::Closed,
+            _ => OverlayAnswer::Pending,
         }
     }
 }

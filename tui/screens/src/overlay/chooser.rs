@@ -1,12 +1,12 @@
 //! The choice of columns: which one to sort by, which are shown.
 
-use super::Answer;
-use crate::table::{Column, Table};
+use super::OverlayAnswer;
+use crate::table::{ListColumn, TableView};
 
 /// The columns of the table below, and a cursor.
 #[derive(Debug)]
 pub struct Chooser {
-    columns: &'static [Column],
+    columns: &'static [ListColumn],
     cursor: usize,
     /// What is searched for, while it is typed.
     search: Option<String>,
@@ -15,7 +15,7 @@ pub struct Chooser {
 impl Chooser {
     /// The choice for a table; the cursor is on the column that it is sorted by.
     #[must_use]
-    pub fn new(table: &Table) -> Self {
+    pub fn new(table: &TableView) -> Self {
         Self {
             columns: table.source().columns(),
             cursor: table.sort().map_or(0, |(column, _)| column),
@@ -25,7 +25,7 @@ impl Chooser {
 
     /// The columns.
     #[must_use]
-    pub fn columns(&self) -> &'static [Column] {
+    pub fn columns(&self) -> &'static [ListColumn] {
         self.columns
     }
 
@@ -63,10 +63,10 @@ impl Chooser {
         self.search = Some(text);
     }
 
-    pub(super) fn key(&mut self, name: &str, table: &mut Table) -> Answer {
+    pub(super) fn key(&mut self, name: &str, table: &mut TableView) -> OverlayAnswer {
         if let Some(text) = self.search.take() {
             self.key_of_search(text, name);
-            return Answer::Pending;
+            return OverlayAnswer::Pending;
         }
         let last = self.columns.len().saturating_sub(1);
         match name {
@@ -80,15 +80,15 @@ impl Chooser {
             }
             "enter" | "s" => {
                 if table.sort().map(|(column, _)| column) == Some(self.cursor) {
-                    return Answer::Closed;
+                    return OverlayAnswer::Closed;
                 }
                 table.sort_anew(self.cursor);
-                return Answer::Closed;
+                return OverlayAnswer::Closed;
             }
             "/" => self.search = Some(String::new()),
-            "esc" | "q" => return Answer::Closed,
+            "esc" | "q" => return OverlayAnswer::Closed,
             _ => {}
         }
-        Answer::Pending
+        OverlayAnswer::Pending
     }
 }

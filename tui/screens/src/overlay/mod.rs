@@ -14,7 +14,7 @@ use crate::screen::Screen;
 pub use against::Against;
 pub use chooser::Chooser;
 pub use glossary::{GLOSSARY, Word};
-pub use palette::{Choice, Offered, Palette, PaletteLine};
+pub use palette::{Offered, Palette, PaletteChoice, PaletteLine};
 pub use prompt::{Prompt, Question};
 
 /// One of them.
@@ -32,27 +32,27 @@ pub enum Overlay {
 
 /// What came of a key.
 #[derive(Debug)]
-pub enum Answer {
+pub enum OverlayAnswer {
     /// It goes on.
     Pending,
     /// It is over.
     Closed,
     /// This was chosen in the palette.
-    Chosen(Choice),
+    Chosen(PaletteChoice),
     /// The question was answered.
     Text(Question, String),
 }
 
 impl Overlay {
     /// A key; `screen` is the one below.
-    pub fn key(&mut self, name: &str, event: &KeyEvent, screen: &mut dyn Screen) -> Answer {
+    pub fn key(&mut self, name: &str, event: &KeyEvent, screen: &mut dyn Screen) -> OverlayAnswer {
         match self {
             Self::Prompt(prompt) => prompt.key(name, event, screen),
             Self::Palette(palette) => palette.key(name, event),
             Self::Against(_) => Against::key(name),
             Self::Chooser(chooser) => match screen.table_mut() {
                 Some(table) => chooser.key(name, table),
-                None => Answer::Closed,
+                None => OverlayAnswer::Closed,
             },
         }
     }

@@ -14,7 +14,7 @@ use ratatui::crossterm::event::KeyEvent;
 use tui_input::Input;
 
 use super::glossary::GLOSSARY;
-use super::{Answer, prompt};
+use super::{OverlayAnswer, prompt};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding};
 
@@ -66,7 +66,7 @@ pub enum PaletteLine {
     /// What the lines below are.
     Heading(String),
     /// Keys, and what they do.
-    Keys(String, &'static str, Choice),
+    Keys(String, &'static str, PaletteChoice),
     /// A word and the first line of what it means; a line that goes on has no word.
     Word(&'static str, String),
     /// An event of the stream that is looked at, by its number.
@@ -83,7 +83,7 @@ pub enum PaletteLine {
 
 /// What was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum PaletteChoice {
     /// Do this.
     Act(Action),
     /// Press this key on another screen.
@@ -182,7 +182,7 @@ impl Palette {
             .filter(|of| matches!(of.action, Action::Show(_)))
             .copied()
             .collect();
-        let act = |of: &Binding| Choice::Act(of.action);
+        let act = |of: &Binding| PaletteChoice::Act(of.action);
         let mut lines = section("Screens", &screens, &has, act);
         // A digit is that of a screen first.
         let is_screen = screens.iter().any(|of| of.keys.contains(&&*wanted));
@@ -215,7 +215,7 @@ impl Palette {
             }
             lines.extend(self.streams(&has));
             for (screen, heading, table) in &self.offered.elsewhere {
-                let press = |of: &Binding| Choice::Press(*screen, of.keys[0]);
+                let press = |of: &Binding| PaletteChoice::Press(*screen, of.keys[0]);
                 lines.extend(section(heading, table, &has, press));
             }
         }
@@ -277,32 +277,34 @@ impl Palette {
         self.cursor = found.or(self.cursor);
     }
 
-    fn choice(&self) -> Option<Choice> {
+    fn choice(&self) -> Option<PaletteChoice> {
         Some(match self.lines.get(self.cursor?)? {
             PaletteLine::Heading(_) | PaletteLine::Word(..) => return None,
             PaletteLine::Keys(_, _, choice) => *choice,
-            PaletteLine::Event(number) => Choice::Event(*number),
-            PaletteLine::Time(ns) => Choice::Time(*ns),
-            PaletteLine::Mark(id, _) => Choice::Mark(*id),
-            PaletteLine::Stream(at, _) => Choice::Stream(*at),
-            PaletteLine::Predicate(index) => Choice::Predicate(*index),
+            PaletteLine::Event(number) => PaletteChoice::Event(*number),
+            PaletteLine::Time(ns) => PaletteChoice::Time(*ns),
+            PaletteLine::Mark(id, _) => PaletteChoice::Mark(*id),
+            PaletteLine::Stream(at, _) => PaletteChoice::Stream(*at),
+            PaletteLine::Predicate(index) => PaletteChoice::Predicate(*index),
         })
     }
 
-    pub(super) fn key(&mut self, name: &str, event: &KeyEvent) -> Answer {
+    pub(super) fn key(&mut self, name: &str, event: &KeyEvent) -> OverlayAnswer {
         let nothing_typed = self.search.value().is_empty();
         match name {
-            "esc" | "f1" => return Answer::Closed,
+            "esc" | "f1" => return OverlayAnswer::Closed,
             "enter" => {
                 let at_word = self.cursor.map(|at| &self.lines[at]);
                 return match self.choice() {
-                    Some(choice) => Answer::Chosen(choice),
+                    Some(choice) => OverlayAnswer::Chosen(choice),
                     // There is nothing to do with a word.
-                    None if matches!(at_word, Some(PaletteLine::Word(..))) => Answer::Pending,
-                    None => Answer::Closed,
+                    None if matches!(at_word, Some(PaletteLine::Word(..))) => {
+                        OverlayAnswer::Pending
+                    }
+                    None => OverlayAnswer::Closed,
                 };
             }
-            "?" if nothing_typed => return Answer::Closed,
+            "?" if nothing_typed => return OverlayAnswer::Closed,
             ":" if nothing_typed => {}
             "up" => self.step(false),
             "down" => self.step(true),
@@ -315,7 +317,7 @@ impl Palette {
                 }
             }
         }
-        Answer::Pending
+        OverlayAnswer::Pending
     }
 }
 
@@ -348,7 +350,7 @@ fn section(
     heading: &str,
     table: &[Binding],
     has: &dyn Fn(&str) -> bool,
-    choice: impl Fn(&Binding) -> Choice,
+    choice: impl Fn(&Binding) -> PaletteChoice,
 ) -> Vec<PaletteLine> {
     let mut lines = vec![PaletteLine::Heading(heading.to_owned())];
     for binding in table {

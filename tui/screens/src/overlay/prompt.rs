@@ -4,7 +4,7 @@ use portmortem_analyzer::Window;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_input::{Input, InputRequest};
 
-use super::Answer;
+use super::OverlayAnswer;
 use crate::keys::Action;
 use crate::screen::Searchable;
 
@@ -72,19 +72,21 @@ impl Prompt {
         name: &str,
         event: &KeyEvent,
         screen: &mut dyn Searchable,
-    ) -> Answer {
+    ) -> OverlayAnswer {
         match name {
             "esc" => {
                 if let Question::Filter { before } = &self.question {
                     screen.set_filter(before);
                 }
-                return Answer::Closed;
+                return OverlayAnswer::Closed;
             }
             // What is no condition is said beside it.
             "enter" if self.is_filter() && screen.filter_error().is_some() => {
-                return Answer::Pending;
+                return OverlayAnswer::Pending;
             }
-            "enter" => return Answer::Text(self.question.clone(), self.input.value().to_owned()),
+            "enter" => {
+                return OverlayAnswer::Text(self.question.clone(), self.input.value().to_owned());
+            }
             "up" | "down" => {
                 let action = if name == "up" {
                     Action::Up
@@ -94,7 +96,7 @@ impl Prompt {
                 if let (true, Some(table)) = (self.is_filter(), screen.table_mut()) {
                     table.act(action);
                 }
-                return Answer::Pending;
+                return OverlayAnswer::Pending;
             }
             _ => {}
         }
@@ -104,7 +106,7 @@ impl Prompt {
                 screen.set_filter(self.input.value());
             }
         }
-        Answer::Pending
+        OverlayAnswer::Pending
     }
 }
 

@@ -23,16 +23,16 @@ use crate::screen::{
     Clickable, Effect, Exportable, Navigable, Place, Pointing, Screen, Searchable, Spot, Tabular,
 };
 use crate::table::integer;
-use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::table::{CellKind, ListColumn, Source, TableView, key_of};
 use crate::theme::Theme;
 use crate::worker::{Received, poll_until, soon};
 
 /// The screen.
 #[derive(Debug, Default)]
-pub(super) struct Advice {
+pub(super) struct AdviceScreen {
     analysis: Option<Arc<AnalysisView>>,
     findings: Arc<Vec<Finding>>,
-    table: Option<Table>,
+    table: Option<TableView>,
     /// A thread looks for the findings.
     is_sought: bool,
     opening: Opening,
@@ -59,7 +59,7 @@ const KEYS: &[Binding] = &[bind(
     "go to the place: the line of the goal to be changed",
 )];
 
-impl Advice {
+impl AdviceScreen {
     /// Takes what was found; waits for it until some moment, or as long as it takes.
     fn take(&mut self, until: Option<Instant>) -> Effect {
         let Some(analysis) = self.analysis.as_ref().filter(|_| self.is_sought) else {
@@ -75,13 +75,13 @@ impl Advice {
             Received::Value(findings) => findings,
         };
         self.is_sought = false;
-        let rows = Rows {
+        let rows = FindingRows {
             findings: Arc::clone(&findings),
             analysis: Arc::clone(analysis),
             whole: analysis.whole(),
         };
         self.findings = findings;
-        Table::fill(&mut self.table, Box::new(rows), "cost_ns");
+        TableView::fill(&mut self.table, Box::new(rows), "cost_ns");
         self.open();
         Effect::Done
     }
@@ -165,7 +165,7 @@ impl Advice {
     }
 }
 
-impl Screen for Advice {
+impl Screen for AdviceScreen {
     fn bindings(&self) -> &'static [Binding] {
         if self.has_predicates() { KEYS } else { &[] }
     }
@@ -226,7 +226,7 @@ impl Screen for Advice {
             );
         }
         let details = self.details(theme, area.width.into());
-        let rows = self.table.as_ref().map_or(0, Table::rows) as u16 + 2;
+        let rows = self.table.as_ref().map_or(0, TableView::rows) as u16 + 2;
         let wanted = (details.len() as u16).min(area.height * 2 / 3);
         let height = rows.min(area.height.saturating_sub(wanted)).max(2);
         if let Some(table) = &mut self.table {
@@ -238,29 +238,29 @@ impl Screen for Advice {
     }
 }
 
-impl Tabular for Advice {
-    fn table(&self) -> Option<&Table> {
+impl Tabular for AdviceScreen {
+    fn table(&self) -> Option<&TableView> {
         self.table.as_ref().filter(|_| !self.findings.is_empty())
     }
 
-    fn table_mut(&mut self) -> Option<&mut Table> {
+    fn table_mut(&mut self) -> Option<&mut TableView> {
         self.table.as_mut().filter(|_| !self.findings.is_empty())
     }
 }
 
-impl Searchable for Advice {
+impl Searchable for AdviceScreen {
     fn looks_for_names(&self) -> bool {
         false
     }
 }
 
-impl Pointing for Advice {
+impl Pointing for AdviceScreen {
     fn has_predicates(&self) -> bool {
         !self.findings.is_empty()
     }
 }
 
-impl Navigable for Advice {
+impl Navigable for AdviceScreen {
     fn recall(&mut self, spot: &Spot) {
         self.opening = Opening::Left(spot.clone());
         self.open();
@@ -274,7 +274,7 @@ impl Navigable for Advice {
     }
 }
 
-impl Exportable for Advice {
+impl Exportable for AdviceScreen {
     fn is_empty(&self) -> bool {
         self.table().is_none_or(|table| table.rows() == 0)
     }
@@ -284,35 +284,35 @@ impl Exportable for Advice {
     }
 }
 
-impl Clickable for Advice {}
+impl Clickable for AdviceScreen {}
 
 /// The findings.
 #[derive(Debug)]
-struct Rows {
+struct FindingRows {
     analysis: Arc<AnalysisView>,
     findings: Arc<Vec<Finding>>,
     whole: Whole,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new(
+const COLUMNS: &[ListColumn] = &[
+    ListColumn::new(
         "share",
         "cost %",
-        Kind::Share,
+        CellKind::Share,
         "What a change may save at most, as a share of the work. Waiting and collections are beside the work, and may be more.",
     ),
-    Column::new("cost_ns", "cost", Kind::Time, "The same as a time."),
-    Column::new(
+    ListColumn::new("cost_ns", "cost", CellKind::Time, "The same as a time."),
+    ListColumn::new(
         "sure",
         "sure",
-        Kind::Text,
+        CellKind::Text,
         "How far the trace proves it: counted, likely, to check.",
     ),
-    Column::new("finding", "finding", Kind::Name, "What costs time."),
+    ListColumn::new("finding", "finding", CellKind::Name, "What costs time."),
 ];
 
-impl Source for Rows {
-    fn columns(&self) -> &'static [Column] {
+impl Source for FindingRows {
+    fn columns(&self) -> &'static [ListColumn] {
         COLUMNS
     }
 

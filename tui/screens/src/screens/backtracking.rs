@@ -25,15 +25,15 @@ use crate::screen::{
     Clickable, Effect, EventTarget, Exportable, Navigable, Pointing, Screen, Searchable, Spot,
     Tabular,
 };
-use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::table::{CellKind, ListColumn, Source, TableView, key_of};
 use crate::theme::Theme;
 use crate::worker::{Received, Worker, poll_until, soon};
 use exceptions::Exceptions;
 
 /// The screen.
 #[derive(Debug, Default)]
-pub(super) struct Backtracking {
-    tables: Vec<Table>,
+pub(super) struct BacktrackingScreen {
+    tables: Vec<TableView>,
     shown: usize,
     /// The cursor is on what was resumed, not on what failed; on what cut, not on what was cut; on
     /// what caught, not on what raised.
@@ -86,7 +86,7 @@ const KEYS: &[Binding] = &[
     ),
 ];
 
-impl Backtracking {
+impl BacktrackingScreen {
     /// What both sides of a row are, if it has two.
     fn sides(&self) -> Option<[&'static str; 2]> {
         match self.shown {
@@ -187,7 +187,7 @@ impl Backtracking {
     }
 }
 
-impl Screen for Backtracking {
+impl Screen for BacktrackingScreen {
     fn bindings(&self) -> &'static [Binding] {
         KEYS
     }
@@ -205,7 +205,7 @@ impl Screen for Backtracking {
         if self.tables.is_empty() {
             let made = sources.into_iter().zip(sorted);
             self.tables = made
-                .map(|(source, by)| Table::new(source, Some(by)))
+                .map(|(source, by)| TableView::new(source, Some(by)))
                 .collect();
         } else {
             for (table, source) in self.tables.iter_mut().zip(sources) {
@@ -274,19 +274,19 @@ impl Screen for Backtracking {
     }
 }
 
-impl Tabular for Backtracking {
-    fn table(&self) -> Option<&Table> {
+impl Tabular for BacktrackingScreen {
+    fn table(&self) -> Option<&TableView> {
         self.tables.get(self.shown)
     }
 
-    fn table_mut(&mut self) -> Option<&mut Table> {
+    fn table_mut(&mut self) -> Option<&mut TableView> {
         self.tables.get_mut(self.shown)
     }
 }
 
-impl Searchable for Backtracking {}
+impl Searchable for BacktrackingScreen {}
 
-impl Pointing for Backtracking {
+impl Pointing for BacktrackingScreen {
     fn predicate(&self) -> Option<PredicateIndex> {
         self.on_side()
     }
@@ -299,7 +299,7 @@ impl Pointing for Backtracking {
     }
 }
 
-impl Navigable for Backtracking {
+impl Navigable for BacktrackingScreen {
     fn spot(&self) -> Spot {
         Spot {
             part: self.shown,
@@ -317,13 +317,13 @@ impl Navigable for Backtracking {
     }
 }
 
-impl Exportable for Backtracking {
+impl Exportable for BacktrackingScreen {
     fn file_name(&self) -> &'static str {
         TABLES[self.shown].2
     }
 }
 
-impl Clickable for Backtracking {}
+impl Clickable for BacktrackingScreen {}
 
 /// Pairs of what failed and what was re-entered.
 #[derive(Debug)]
@@ -334,34 +334,34 @@ struct Backtracks {
     places: BTreeMap<PredicateIndex, (String, String)>,
 }
 
-const fn of_backtracks(name: &'static str) -> Column {
-    Column::of(tables::Table::Backtracks, name)
+const fn of_backtracks(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Backtracks, name)
 }
 
 /// From this width on there is more to see of a row.
 const WIDE: u16 = 160;
 
-const BACKTRACKS: &[Column] = &[
+const BACKTRACKS: &[ListColumn] = &[
     of_backtracks("undone_ns").shown_as(
         "share",
         "of undone",
-        Kind::Share,
+        CellKind::Share,
         "Undone time, of all that was undone.",
     ),
     of_backtracks("undone_ns"),
     of_backtracks("collected_ns").rank(3).unless_zero(),
     of_backtracks("count").rank(1),
-    Column::new(
+    ListColumn::new(
         "line",
         "fails at",
-        Kind::Text,
+        CellKind::Text,
         "The goal that calls what failed: the one of which most calls failed.",
     )
     .unless_zero(),
-    Column::new(
+    ListColumn::new(
         "clause",
         "clause",
-        Kind::Text,
+        CellKind::Text,
         "Clause and goal there: #2.4 is goal 4 of clause 2.",
     )
     .rank(2)
@@ -371,7 +371,7 @@ const BACKTRACKS: &[Column] = &[
         .shown_as(
             "predicate",
             "failed",
-            Kind::Text,
+            CellKind::Text,
             "What failed; the same as failed.",
         )
         .hidden(),
@@ -415,7 +415,7 @@ fn failing_places(analysis: &AnalysisView) -> BTreeMap<PredicateIndex, (String, 
 }
 
 impl Source for Backtracks {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         BACKTRACKS
     }
 
@@ -467,15 +467,15 @@ struct Choicepoints {
     places: Vec<String>,
 }
 
-const fn of_choicepoints(name: &'static str) -> Column {
-    Column::of(tables::Table::Choicepoints, name)
+const fn of_choicepoints(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Choicepoints, name)
 }
 
-const CHOICEPOINTS: &[Column] = &[
+const CHOICEPOINTS: &[ListColumn] = &[
     of_choicepoints("left").shown_as(
         "left",
         "boxes left",
-        Kind::Count,
+        CellKind::Count,
         "Boxes that exited and left a choicepoint; all boxes of a chain of last calls share one.",
     ),
     of_choicepoints("redone"),
@@ -484,10 +484,10 @@ const CHOICEPOINTS: &[Column] = &[
     of_choicepoints("never_used"),
     of_choicepoints("lifetime_ns"),
     of_choicepoints("max_height"),
-    Column::new(
+    ListColumn::new(
         "line",
         "line",
-        Kind::Text,
+        CellKind::Text,
         "File and line of the first clause.",
     )
     .rank(2)
@@ -511,7 +511,7 @@ impl Choicepoints {
 }
 
 impl Source for Choicepoints {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         CHOICEPOINTS
     }
 
@@ -547,11 +547,11 @@ struct Cuts {
     pairs: Vec<((Caller, PredicateIndex), u64)>,
 }
 
-const fn of_cuts(name: &'static str) -> Column {
-    Column::of(tables::Table::Cuts, name)
+const fn of_cuts(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Cuts, name)
 }
 
-const CUTS: &[Column] = &[
+const CUTS: &[ListColumn] = &[
     of_cuts("count"),
     of_cuts("cutter").name(),
     of_cuts("predicate").name(),
@@ -568,7 +568,7 @@ impl Cuts {
 }
 
 impl Source for Cuts {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         CUTS
     }
 

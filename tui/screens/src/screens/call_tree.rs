@@ -14,16 +14,16 @@ use crate::keys::{Action, Binding, bind};
 use crate::screen::{
     Clickable, Effect, Exportable, Navigable, Pointing, Screen, Searchable, Spot, Tabular,
 };
-use crate::table::{Column, Kind, Source, Table, path_key};
+use crate::table::{CellKind, ListColumn, Source, TableView, path_key};
 use crate::theme::Theme;
 use crate::worker::{Received, Worker, poll_until, soon};
 
 /// The screen.
 #[derive(Debug, Default)]
-pub(super) struct CallTree {
-    table: Option<Table>,
+pub(super) struct CallTreeScreen {
+    table: Option<TableView>,
     /// The table while a thread works on it: there may be millions of contexts.
-    made: Option<Worker<Table>>,
+    made: Option<Worker<TableView>>,
     /// Where to go in it when it is there.
     wanted: Option<PredicateIndex>,
     /// Where to go back to when it is there.
@@ -49,7 +49,7 @@ const KEYS: &[Binding] = &[
     bind(&["-"], Action::CloseAll, "", "fold everything"),
 ];
 
-impl Screen for CallTree {
+impl Screen for CallTreeScreen {
     fn bindings(&self) -> &'static [Binding] {
         KEYS
     }
@@ -58,14 +58,14 @@ impl Screen for CallTree {
         let before = self.table.take();
         let of = Arc::clone(analysis);
         self.made = Some(Worker::start(0, move |task| {
-            let rows = Box::new(Rows::new(&of));
+            let rows = Box::new(ContextRows::new(&of));
             let table = match before {
                 Some(mut table) => {
                     table.follow(rows);
                     table
                 }
                 None => {
-                    let mut table = Table::new(rows, Some("share"));
+                    let mut table = TableView::new(rows, Some("share"));
                     table.act(Action::Toggle);
                     table
                 }
@@ -147,26 +147,26 @@ impl Screen for CallTree {
     }
 }
 
-impl Tabular for CallTree {
-    fn table(&self) -> Option<&Table> {
+impl Tabular for CallTreeScreen {
+    fn table(&self) -> Option<&TableView> {
         self.table.as_ref()
     }
 
-    fn table_mut(&mut self) -> Option<&mut Table> {
+    fn table_mut(&mut self) -> Option<&mut TableView> {
         self.table.as_mut()
     }
 }
 
-impl Searchable for CallTree {}
+impl Searchable for CallTreeScreen {}
 
-impl Pointing for CallTree {
+impl Pointing for CallTreeScreen {
     fn place(&self) -> Option<FocusOn> {
         let row = self.table.as_ref()?.row()?;
         self.analysis.as_ref()?.place(row)
     }
 }
 
-impl Navigable for CallTree {
+impl Navigable for CallTreeScreen {
     fn recall(&mut self, spot: &Spot) {
         self.wanted = None;
         if self.table.is_some() {
@@ -195,15 +195,15 @@ impl Navigable for CallTree {
     }
 }
 
-impl Exportable for CallTree {
+impl Exportable for CallTreeScreen {
     fn file_name(&self) -> &'static str {
         "contexts"
     }
 }
 
-impl Clickable for CallTree {}
+impl Clickable for CallTreeScreen {}
 
-impl CallTree {
+impl CallTreeScreen {
     /// Takes the table if it is made, for which it waits until some moment, or as long as it takes;
     /// `true` if it was.
     fn take(&mut self, until: Option<Instant>) -> bool {
@@ -226,7 +226,7 @@ impl CallTree {
 
 /// Contexts: those of the profile, in its order.
 #[derive(Debug)]
-struct Rows {
+struct ContextRows {
     analysis: Arc<AnalysisView>,
     keys: Vec<u64>,
     /// Of the contexts, side by side: a filter on names asks all of them.
@@ -236,15 +236,15 @@ struct Rows {
 const SHARE: usize = 0;
 const INCLUSIVE: usize = 1;
 
-const fn of(name: &'static str) -> Column {
-    Column::of(tables::Table::Contexts, name)
+const fn of(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Contexts, name)
 }
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ListColumn] = &[
     of("inclusive_ns").shown_as(
         "share",
         "incl %",
-        Kind::Share,
+        CellKind::Share,
         "Work there and below, of all work; with w inclusive time, of all time.",
     ),
     of("inclusive_ns"),
@@ -261,7 +261,7 @@ const COLUMNS: &[Column] = &[
     of("predicate").name(),
 ];
 
-impl Rows {
+impl ContextRows {
     fn new(analysis: &Arc<AnalysisView>) -> Self {
         let contexts = &analysis.profile.contexts;
         let mut keys: Vec<u64> = Vec::with_capacity(contexts.len());
@@ -279,8 +279,8 @@ impl Rows {
     }
 }
 
-impl Source for Rows {
-    fn columns(&self) -> &'static [Column] {
+impl Source for ContextRows {
+    fn columns(&self) -> &'static [ListColumn] {
         COLUMNS
     }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal, Measured, Recorded};
+use portmortem_analyzer::comparison::{
+    ComparedGoal, Comparison, Figure, Measured, Recorded, RowChange,
+};
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::{PredicateIndex, Trace, TraceError};
 use portmortem_analyzer::{Analysis, Filters};
@@ -24,16 +26,16 @@ use crate::screen::{
     Clickable, Effect, Exportable, Navigable, Pointing, Screen, Searchable, Spot, Tabular,
 };
 use crate::table::integer;
-use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::table::{CellKind, ListColumn, Source, TableView, key_of};
 use crate::theme::Theme;
 use crate::worker::{Received, Worker, poll_until, soon};
 
 /// The screen.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub(super) struct ChangesScreen {
     analysis: Option<Arc<AnalysisView>>,
     /// Predicates, then goals.
-    tables: Vec<Table>,
+    tables: Vec<TableView>,
     shown: usize,
     /// The comparison while a thread makes it.
     made: Option<Worker<Result<(Comparison, Totals), TraceError>>>,
@@ -155,7 +157,7 @@ fn compare(
     Ok((comparison, totals))
 }
 
-impl Changes {
+impl ChangesScreen {
     /// Takes the comparison; waits for it until some moment, or as long as it
     /// takes.
     fn take(&mut self, until: Option<Instant>) -> Effect {
@@ -176,20 +178,20 @@ impl Changes {
                 let known = analysis.trace.predicates().len();
                 let indices: FxHashMap<&str, PredicateIndex> = predicates.take(known).collect();
                 let index = |name: &str| indices.get(name).copied();
-                let rows = |changes: Vec<Row>| -> Box<dyn Source> {
+                let rows = |changes: Vec<ChangeRow>| -> Box<dyn Source> {
                     let time = comparison.time;
-                    Box::new(Rows {
+                    Box::new(ChangeRows {
                         rows: changes,
                         time,
                     })
                 };
                 let time = comparison.time;
-                let of_predicate = |change: &Change<String>| {
-                    Row::of(change, change.key.clone(), index(&change.key))
+                let of_predicate = |change: &RowChange<String>| {
+                    ChangeRow::of(change, change.key.clone(), index(&change.key))
                 };
-                let of_goal = |change: &Change<Goal>| {
+                let of_goal = |change: &RowChange<ComparedGoal>| {
                     let name = change.key.to_string();
-                    Row::of(change, name, index(&change.key.callee))
+                    ChangeRow::of(change, name, index(&change.key.callee))
                 };
                 let changed = comparison.predicates.iter();
                 let changed = changed.filter(|of| !of.is_engine_work && of.is_change(time));
@@ -199,14 +201,14 @@ impl Changes {
                 let goals = rows(changed.map(of_goal).collect());
                 // In the order of the comparison: what a predicate does differently itself comes first.
                 let tables = [predicates, goals].into_iter();
-                self.tables = tables.map(|rows| Table::new(rows, None)).collect();
+                self.tables = tables.map(|rows| TableView::new(rows, None)).collect();
             }
         }
         Effect::Done
     }
 }
 
-impl Screen for Changes {
+impl Screen for ChangesScreen {
     fn bindings(&self) -> &'static [Binding] {
         if self.has_predicates() { KEYS } else { &[] }
     }
@@ -242,7 +244,7 @@ impl Screen for Changes {
                 self.shown = (self.shown + 1) % self.tables.len();
                 Effect::Done
             }
-            Action::Enter if self.table().and_then(Table::row).is_some() => {
+            Action::Enter if self.table().and_then(TableView::row).is_some() => {
                 match self.predicate() {
                     Some(predicate) => Effect::Open(predicate),
                     None => Effect::Say("it was called only in the recording before".to_owned()),
@@ -295,25 +297,25 @@ impl Screen for Changes {
     }
 }
 
-impl Tabular for Changes {
-    fn table(&self) -> Option<&Table> {
+impl Tabular for ChangesScreen {
+    fn table(&self) -> Option<&TableView> {
         self.tables.get(self.shown)
     }
 
-    fn table_mut(&mut self) -> Option<&mut Table> {
+    fn table_mut(&mut self) -> Option<&mut TableView> {
         self.tables.get_mut(self.shown)
     }
 }
 
-impl Searchable for Changes {}
+impl Searchable for ChangesScreen {}
 
-impl Pointing for Changes {
+impl Pointing for ChangesScreen {
     fn has_predicates(&self) -> bool {
         !self.tables.is_empty()
     }
 }
 
-impl Navigable for Changes {
+impl Navigable for ChangesScreen {
     fn spot(&self) -> Spot {
         Spot {
             part: self.shown,
@@ -327,7 +329,7 @@ impl Navigable for Changes {
     }
 }
 
-impl Exportable for Changes {
+impl Exportable for ChangesScreen {
     fn is_empty(&self) -> bool {
         self.table().is_none_or(|table| table.rows() == 0)
     }
@@ -337,22 +339,22 @@ impl Exportable for Changes {
     }
 }
 
-impl Clickable for Changes {}
+impl Clickable for ChangesScreen {}
 
 /// Something that changed.
 #[derive(Debug)]
-struct Row {
+struct ChangeRow {
     name: String,
     predicate: Option<PredicateIndex>,
-    change: Change<()>,
+    change: RowChange<()>,
 }
 
-impl Row {
-    fn of<K>(change: &Change<K>, name: String, predicate: Option<PredicateIndex>) -> Self {
+impl ChangeRow {
+    fn of<K>(change: &RowChange<K>, name: String, predicate: Option<PredicateIndex>) -> Self {
         Self {
             name,
             predicate,
-            change: Change {
+            change: RowChange {
                 key: (),
                 before: change.before,
                 after: change.after,
@@ -403,56 +405,56 @@ impl Row {
 }
 
 #[derive(Debug)]
-struct Rows {
-    rows: Vec<Row>,
+struct ChangeRows {
+    rows: Vec<ChangeRow>,
     /// Which time is compared.
     time: Figure,
 }
 
-const fn difference(name: &'static str, heading: &'static str, about: &'static str) -> Column {
-    Column::new(name, heading, Kind::Difference, about)
+const fn difference(name: &'static str, heading: &'static str, about: &'static str) -> ListColumn {
+    ListColumn::new(name, heading, CellKind::Difference, about)
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new(
+const COLUMNS: &[ListColumn] = &[
+    ListColumn::new(
         "delta_ns",
         "Δ",
-        Kind::Delta,
+        CellKind::Delta,
         "How much longer it takes itself; of goals how much more work is served.",
     ),
-    Column::new(
+    ListColumn::new(
         "before_ns",
         "before",
-        Kind::Time,
+        CellKind::Time,
         "Self time before, net if it was measured on both sides; of goals the work served.",
     ),
-    Column::new("after_ns", "after", Kind::Time, "The same after."),
-    Column::new(
+    ListColumn::new("after_ns", "after", CellKind::Time, "The same after."),
+    ListColumn::new(
         "verdict",
         "is",
-        Kind::Text,
+        CellKind::Text,
         "Better: it takes less time. Worse, new, gone, same; noise: recordings of a side differ as much.",
     ),
-    Column::new(
+    ListColumn::new(
         "noise_ns",
         "noise",
-        Kind::Time,
+        CellKind::Time,
         "How much recordings of the same side differ: the larger of both sides.",
     )
     .rank(2)
     .unless_zero(),
-    Column::new("calls_before", "calls", Kind::Count, "Calls before.").rank(2),
-    Column::new("calls_after", "to", Kind::Count, "Calls after.").rank(2),
+    ListColumn::new("calls_before", "calls", CellKind::Count, "Calls before.").rank(2),
+    ListColumn::new("calls_after", "to", CellKind::Count, "Calls after.").rank(2),
     difference("redos", "±redos", "How many redos there are more.").rank(5),
     difference("fails", "±fails", "How many failures there are more.").rank(4),
     difference("left", "±left", "How many choicepoints more were left.").rank(6),
     difference("exits", "±exits", "How many exits there are more.").hidden(),
     difference("exceptions", "±exc.", "How many exceptions more left it.").hidden(),
-    Column::new("name", "changed", Kind::Name, "Predicate or goal."),
+    ListColumn::new("name", "changed", CellKind::Name, "Predicate or goal."),
 ];
 
-impl Source for Rows {
-    fn columns(&self) -> &'static [Column] {
+impl Source for ChangeRows {
+    fn columns(&self) -> &'static [ListColumn] {
         COLUMNS
     }
 

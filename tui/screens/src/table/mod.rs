@@ -1,4 +1,4 @@
-//! The one table widget: every list of the program is a [`Table`] over a [`Source`].
+//! The one table widget: every list of the program is a [`TableView`] over a [`Source`].
 //!
 //! A source says what the cells are and never changes; the table holds what the user does with it: order,
 //! filter, cursor, columns, folds. A tree is a source whose rows have parents. Drawing is `view`.
@@ -28,13 +28,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::format::{count, counted, percent};
 
 pub(crate) use source::integer;
-pub use source::{Column, Kind, Source, key_of, path_key};
+pub use source::{CellKind, ListColumn, Source, key_of, path_key};
 pub use spot::ListSpot;
 pub(crate) use view::first_row;
 
 /// A list, as the user sees it.
 #[derive(Debug)]
-pub struct Table {
+pub struct TableView {
     source: Box<dyn Source>,
     /// Rows shown.
     order: Vec<u32>,
@@ -50,25 +50,25 @@ pub struct Table {
     wanted: Vec<bool>,
     /// Columns scrolled out to the left.
     scrolled: usize,
-    filter: Filter,
+    filter: TableFilter,
     /// Keys of rows that are unfolded.
     open: Arc<FxHashSet<u64>>,
     /// Keys of rows with a mark.
     marks: FxHashSet<u64>,
     /// Rows that the filter itself holds for; those above them are shown, too.
     found: usize,
-    shape: order::Shape,
+    shape: order::RowNesting,
     /// By column: the largest number, or the width of the widest text, of the rows that are not
     /// left out.
     maxima: Vec<u64>,
     /// The row that is shown as if it were all: what is below it.
     root: Option<u32>,
-    layout: Layout,
+    layout: ListLayout,
 }
 
 /// What the filter is.
 #[derive(Debug, Clone, Default)]
-struct Filter {
+struct TableFilter {
     text: String,
     condition: Option<Condition>,
     error: Option<String>,
@@ -76,7 +76,7 @@ struct Filter {
 
 /// Where things were drawn, for the mouse and for pages.
 #[derive(Debug, Clone, Default)]
-struct Layout {
+struct ListLayout {
     rows: Rect,
     heading: Rect,
     columns: Vec<(Range<u16>, usize)>,
@@ -86,13 +86,13 @@ struct Layout {
     width: u16,
 }
 
-impl Table {
+impl TableView {
     /// A table that is sorted by the column of this name, the largest first.
     #[must_use]
     pub fn new(source: Box<dyn Source>, sort: Option<&str>) -> Self {
         let columns = source.columns();
         let sort = sort.and_then(|name| columns.iter().position(|column| column.name == name));
-        let shape = order::Shape::of(&*source);
+        let shape = order::RowNesting::of(&*source);
         let mut table = Self {
             order: Vec::new(),
             cursor: 0,
@@ -102,14 +102,14 @@ impl Table {
             shown: columns.iter().map(|column| column.shown).collect(),
             wanted: vec![false; columns.len()],
             scrolled: 0,
-            filter: Filter::default(),
+            filter: TableFilter::default(),
             open: Arc::default(),
             marks: FxHashSet::default(),
             found: 0,
             shape,
             maxima: order::maxima(&*source),
             root: None,
-            layout: Layout::default(),
+            layout: ListLayout::default(),
             source,
         };
         table.refresh();
@@ -132,7 +132,7 @@ impl Table {
         let way: Vec<u64> = away.into_iter().chain(way).collect();
         let root = self.root.map(|row| self.source.key(row as usize));
         self.source = source;
-        self.shape = order::Shape::of(&*self.source);
+        self.shape = order::RowNesting::of(&*self.source);
         self.maxima = order::maxima(&*self.source);
         let rows = self.source.rows();
         let find = |key| (0..rows).find(|&row| self.source.key(row) == key);
@@ -275,7 +275,7 @@ impl Table {
                 Err(error) => (self.filter.condition.take(), Some(error.to_string())),
             }
         };
-        self.filter = Filter {
+        self.filter = TableFilter {
             text: text.to_owned(),
             condition,
             error,
@@ -330,7 +330,7 @@ impl Table {
 
     /// Shows a column, or does not; names stay.
     pub fn show(&mut self, column: usize, shown: bool) {
-        self.shown[column] = shown || self.source.columns()[column].kind == Kind::Name;
+        self.shown[column] = shown || self.source.columns()[column].kind == CellKind::Name;
         self.wanted[column] = shown;
     }
 
@@ -407,8 +407,10 @@ impl Table {
             let cells = columns.iter().map(|&at| match self.source.cell(row, at) {
                 Cell::Missing => String::new(),
                 Cell::Text(text) => field(text).into_owned(),
-                Cell::Integer(_) if about(at).kind == Kind::Share && whole == 0 => String::new(),
-                Cell::Integer(part) if about(at).kind == Kind::Share => {
+                Cell::Integer(_) if about(at).kind == CellKind::Share && whole == 0 => {
+                    String::new()
+                }
+                Cell::Integer(part) if about(at).kind == CellKind::Share => {
                     percent(part.max(0) as u64, whole)
                 }
                 Cell::Integer(number) => number.to_string(),

@@ -6,9 +6,9 @@ use portmortem_analyzer::tables::Cell;
 
 use crate::keys::Action;
 
-use super::Table;
+use super::TableView;
 
-impl Table {
+impl TableView {
     /// Does what lists do with an action; `false` if that is nothing.
     pub fn act(&mut self, action: Action) -> bool {
         let page = usize::from(self.layout.rows.height).max(2) - 1;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use portmortem_analyzer::tables::Cell;
 use rayon::prelude::*;
 
-use super::{Kind, Source, Table};
+use super::{CellKind, Source, TableView};
 
 /// So many rows are unfolded at once.
 const MOST_UNFOLDED: usize = 20_000;
@@ -18,7 +18,7 @@ const MANY: usize = 10_000;
 /// Which rows are below which: empty for a list. Those below have higher numbers, so each way down
 /// ends.
 #[derive(Debug, Default)]
-pub(super) struct Shape {
+pub(super) struct RowNesting {
     /// By row: where its children begin in `children`; one more at the end.
     starts: Vec<u32>,
     children: Vec<u32>,
@@ -29,7 +29,7 @@ pub(super) struct Shape {
 
 const NONE: u32 = u32::MAX;
 
-impl Shape {
+impl RowNesting {
     pub(super) fn of(source: &dyn Source) -> Self {
         if !source.is_tree() {
             return Self::default();
@@ -82,7 +82,7 @@ pub(super) fn maxima(source: &dyn Source) -> Vec<u64> {
     let rows = (0..source.rows()).filter(|&row| !source.is_left_out(row));
     let rows: Vec<usize> = rows.collect();
     let short = |row, column: usize| {
-        let is_name = columns[column].kind == Kind::Name;
+        let is_name = columns[column].kind == CellKind::Name;
         is_name.then(|| source.short_name(row)).flatten()
     };
     let size = |row, column| match source.cell(row, column) {
@@ -99,7 +99,7 @@ pub(super) fn maxima(source: &dyn Source) -> Vec<u64> {
         .collect()
 }
 
-impl Table {
+impl TableView {
     /// Makes the order again; the cursor stays on its row if that is still there, or goes to the nearest one above it. It goes
     /// back to a row that comes back.
     pub(super) fn refresh(&mut self) {
@@ -197,7 +197,9 @@ impl Table {
         let condition = self.filter.condition.as_ref()?;
         let source = &*self.source;
         let columns = source.columns();
-        let name = columns.iter().position(|column| column.kind == Kind::Name);
+        let name = columns
+            .iter()
+            .position(|column| column.kind == CellKind::Name);
         if !name.is_some_and(|name| condition.is_only_of(name)) {
             let rows = (0..source.rows()).into_par_iter();
             return Some(

@@ -11,7 +11,7 @@ use rustc_hash::FxHasher;
 
 /// What the cells of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// Text.
     Text,
     /// Text that is never scrolled out and has all the room that is left. These columns are the last.
@@ -30,7 +30,7 @@ pub enum Kind {
     Bool,
 }
 
-impl Kind {
+impl CellKind {
     /// Whether the largest should come first.
     #[must_use]
     pub fn is_number(self) -> bool {
@@ -49,7 +49,7 @@ impl Kind {
 
 /// A column of a list: one of the catalogue ([`portmortem_analyzer::tables`]), and how it is shown.
 #[derive(Debug, Clone, Copy)]
-pub struct Column {
+pub struct ListColumn {
     /// Its name in conditions, and in files if times are as recorded.
     pub name: &'static str,
     /// Its heading; the unit of times is added.
@@ -57,7 +57,7 @@ pub struct Column {
     /// What it is, in a few words.
     pub about: &'static str,
     /// What its cells are.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// Shown until the user says otherwise.
     pub shown: bool,
     /// Where there is no room for all, those of a higher rank are left out first; of the same rank, the last ones.
@@ -85,7 +85,7 @@ enum Net {
     Unknown,
 }
 
-impl Column {
+impl ListColumn {
     /// A column of the catalogue.
     #[must_use]
     pub const fn of(table: tables::Table, name: &'static str) -> Self {
@@ -97,10 +97,10 @@ impl Column {
             _ => Net::Same,
         };
         let kind = match (column.kind, column.unit) {
-            (_, Unit::Time | Unit::Clock) => Kind::Time,
-            (tables::Kind::Text, _) => Kind::Text,
-            (tables::Kind::Integer, _) => Kind::Count,
-            (tables::Kind::Bool, _) => Kind::Bool,
+            (_, Unit::Time | Unit::Clock) => CellKind::Time,
+            (tables::Kind::Text, _) => CellKind::Text,
+            (tables::Kind::Integer, _) => CellKind::Count,
+            (tables::Kind::Bool, _) => CellKind::Bool,
         };
         Self {
             place,
@@ -136,7 +136,7 @@ impl Column {
         self,
         name: &'static str,
         heading: &'static str,
-        kind: Kind,
+        kind: CellKind,
         about: &'static str,
     ) -> Self {
         Self {
@@ -152,7 +152,7 @@ impl Column {
     #[must_use]
     pub const fn name(self) -> Self {
         Self {
-            kind: Kind::Name,
+            kind: CellKind::Name,
             ..self
         }
     }
@@ -162,7 +162,7 @@ impl Column {
     pub const fn new(
         name: &'static str,
         heading: &'static str,
-        kind: Kind,
+        kind: CellKind,
         about: &'static str,
     ) -> Self {
         Self {
@@ -250,7 +250,7 @@ impl Column {
     #[must_use]
     pub fn file_name(&self, net: bool) -> String {
         match (self.net, self.kind) {
-            (Net::Times(..), Kind::Share) if net => match self.name.strip_suffix("share") {
+            (Net::Times(..), CellKind::Share) if net => match self.name.strip_suffix("share") {
                 Some(of) => format!("{of}comp_share"),
                 None => format!("{}_comp", self.name),
             },
@@ -263,7 +263,7 @@ impl Column {
 /// Rows, which never change. Texts are escaped where they are drawn.
 pub trait Source: Debug + Send + Sync {
     /// The columns.
-    fn columns(&self) -> &'static [Column];
+    fn columns(&self) -> &'static [ListColumn];
 
     /// How many rows there are.
     fn rows(&self) -> usize;

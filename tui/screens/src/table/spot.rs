@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::Table;
+use super::TableView;
 
 /// Row, scroll and folds of a list, and the row that is shown as if it were all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct ListSpot {
     open: Arc<FxHashSet<u64>>,
 }
 
-impl Table {
+impl TableView {
     /// Where the user is.
     #[must_use]
     pub fn spot(&self) -> ListSpot {

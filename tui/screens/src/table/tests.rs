@@ -6,13 +6,13 @@ use portmortem_analyzer::condition::FieldKind;
 #[derive(Debug)]
 struct Rows(Vec<(&'static str, i64, Option<usize>)>);
 
-const COLUMNS: &[Column] = &[
-    Column::new("calls", "calls", Kind::Count, ""),
-    Column::new("predicate", "predicate", Kind::Name, ""),
+const COLUMNS: &[ListColumn] = &[
+    ListColumn::new("calls", "calls", CellKind::Count, ""),
+    ListColumn::new("predicate", "predicate", CellKind::Name, ""),
 ];
 
 impl Source for Rows {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         COLUMNS
     }
 
@@ -41,17 +41,17 @@ impl Source for Rows {
     }
 }
 
-fn list() -> Table {
+fn list() -> TableView {
     let rows = vec![
         ("b/1", 2, None),
         ("a/1", 7, None),
         ("c/1", -1, None),
         ("d/1", 2, None),
     ];
-    Table::new(Box::new(Rows(rows)), Some("calls"))
+    TableView::new(Box::new(Rows(rows)), Some("calls"))
 }
 
-fn tree() -> Table {
+fn tree() -> TableView {
     let rows = vec![
         ("main", 9, None),
         ("p", 1, Some(0)),
@@ -59,10 +59,10 @@ fn tree() -> Table {
         ("r", 3, Some(2)),
         ("s", 5, Some(2)),
     ];
-    Table::new(Box::new(Rows(rows)), Some("calls"))
+    TableView::new(Box::new(Rows(rows)), Some("calls"))
 }
 
-fn shown(table: &Table) -> Vec<&str> {
+fn shown(table: &TableView) -> Vec<&str> {
     let name = |&row: &u32| match table.source.cell(row as usize, 1) {
         Cell::Text(name) => name,
         _ => "",
@@ -80,7 +80,7 @@ fn every_way_ends_whatever_the_parents_are() {
         ("early", 3, Some(4)),
         ("late", 5, None),
     ];
-    let mut table = Table::new(Box::new(Rows(rows.clone())), Some("calls"));
+    let mut table = TableView::new(Box::new(Rows(rows.clone())), Some("calls"));
     for row in 0..rows.len() {
         table.select(row);
         for action in [Action::OpenAll, Action::Left, Action::Right, Action::Toggle] {
@@ -206,7 +206,7 @@ fn a_row_that_goes_away_gets_the_cursor_back() {
     assert_eq!(table.row(), Some(0));
     // A row that is hidden: the cursor is at the same place of the list, and back if the row is.
     let all = || vec![("b/1", 2, None), ("a/1", 7, None), ("c/1", -1, None)];
-    let mut table = Table::new(Box::new(Rows(all())), Some("calls"));
+    let mut table = TableView::new(Box::new(Rows(all())), Some("calls"));
     let without = vec![("b/1", 2, None), ("c/1", -1, None)];
     assert_eq!(table.row(), Some(1));
     table.follow(Box::new(Rows(without)));
@@ -280,17 +280,17 @@ struct Wide {
     whole: u64,
 }
 
-const WIDE: &[Column] = &[
-    Column::new("share", "%", Kind::Share, ""),
-    Column::new("first", "first one", Kind::Count, "").rank(1),
-    Column::new("zero", "zero in all", Kind::Count, "").unless_zero(),
-    Column::new("second", "second one", Kind::Count, "").rank(2),
-    Column::new("third", "third one", Kind::Count, ""),
-    Column::new("predicate", "predicate", Kind::Name, ""),
+const WIDE: &[ListColumn] = &[
+    ListColumn::new("share", "%", CellKind::Share, ""),
+    ListColumn::new("first", "first one", CellKind::Count, "").rank(1),
+    ListColumn::new("zero", "zero in all", CellKind::Count, "").unless_zero(),
+    ListColumn::new("second", "second one", CellKind::Count, "").rank(2),
+    ListColumn::new("third", "third one", CellKind::Count, ""),
+    ListColumn::new("predicate", "predicate", CellKind::Name, ""),
 ];
 
 impl Source for Wide {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         WIDE
     }
 
@@ -331,7 +331,7 @@ impl Source for Wide {
     }
 }
 
-fn drawn(table: &mut Table, width: u16) -> (Vec<String>, ratatui::buffer::Buffer) {
+fn drawn(table: &mut TableView, width: u16) -> (Vec<String>, ratatui::buffer::Buffer) {
     let area = Rect::new(0, 0, width, 4);
     let mut buffer = ratatui::buffer::Buffer::empty(area);
     table.draw(area, &mut buffer, &crate::theme::Theme::plain());
@@ -341,8 +341,8 @@ fn drawn(table: &mut Table, width: u16) -> (Vec<String>, ratatui::buffer::Buffer
 
 #[test]
 fn where_there_is_no_room_columns_go_by_rank() {
-    let mut table = Table::new(Box::new(Wide { whole: 8 }), Some("share"));
-    let heading = |table: &mut Table, width| drawn(table, width).0.remove(0);
+    let mut table = TableView::new(Box::new(Wide { whole: 8 }), Some("share"));
+    let heading = |table: &mut TableView, width| drawn(table, width).0.remove(0);
     let all = heading(&mut table, 100);
     assert!(all.contains("second one") && !all.contains("zero"), "{all}");
     assert!(all.contains("predicate of m"));
@@ -368,7 +368,7 @@ fn where_there_is_no_room_columns_go_by_rank() {
 
 #[test]
 fn the_bar_of_the_selected_row_is_not_reversed() {
-    let mut table = Table::new(Box::new(Wide { whole: 8 }), Some("share"));
+    let mut table = TableView::new(Box::new(Wide { whole: 8 }), Some("share"));
     let (rows, buffer) = drawn(&mut table, 80);
     // The first group is in the opposite order; bars are of the largest row.
     assert_eq!(table.order(), [1, 0, 2]);
@@ -389,7 +389,7 @@ fn the_bar_of_the_selected_row_is_not_reversed() {
 #[test]
 fn shares_are_exported_in_percent_and_never_as_times() {
     let shares = |whole| {
-        let mut table = Table::new(Box::new(Wide { whole }), None);
+        let mut table = TableView::new(Box::new(Wide { whole }), None);
         (1..5).for_each(|at| table.show(at, false));
         table.csv(None)
     };

@@ -12,7 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{Kind, Table};
+use super::{CellKind, TableView};
 use crate::format::{self, TimeUnit};
 use crate::names::fitting;
 use crate::theme::Theme;
@@ -40,19 +40,19 @@ const RANKS: u8 = 3;
 const BARS: [usize; 2] = [5, 12];
 
 /// A column with its place on the screen.
-struct Placed {
+struct PlacedColumn {
     column: usize,
     x: u16,
     width: usize,
 }
 
-impl Table {
+impl TableView {
     /// Draws it; remembers where, for the mouse and for pages.
     pub fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         if area.height < 2 || area.width < 8 {
             return;
         }
-        let unit = TimeUnit::for_longest(self.largest(|kind| kind == Kind::Time));
+        let unit = TimeUnit::for_longest(self.largest(|kind| kind == CellKind::Time));
         let placed = self.place(area, unit);
         let heading = Rect { height: 1, ..area };
         let rows = Rect {
@@ -110,7 +110,7 @@ impl Table {
         }
     }
 
-    fn largest(&self, of: impl Fn(Kind) -> bool) -> u64 {
+    fn largest(&self, of: impl Fn(CellKind) -> bool) -> u64 {
         let columns = self.source.columns();
         let is_one = |&at: &usize| of(columns[at].kind) && self.shown[at] && !columns[at].own_unit;
         let columns = (0..columns.len()).filter(is_one);
@@ -137,17 +137,17 @@ impl Table {
         let about = &self.source.columns()[column];
         let unit = self.unit(column, unit);
         let content = match about.kind {
-            Kind::Count => format::width(&format::count(self.maximum(column))),
+            CellKind::Count => format::width(&format::count(self.maximum(column))),
             // Larger ones are rounded, and shorter.
-            Kind::Difference => {
+            CellKind::Difference => {
                 let largest = i128::from(self.maximum(column).min(99_999));
                 format::width(&format::difference(-largest))
             }
-            Kind::Time => format::width(&unit.format(self.maximum(column))),
-            Kind::Delta => 1 + format::width(&unit.format(self.maximum(column))),
-            Kind::Share => Self::bar_width(area) + 6,
-            Kind::Bool => 3,
-            Kind::Text | Kind::Name => (self.maximum(column) as usize).min(MAX_TEXT),
+            CellKind::Time => format::width(&unit.format(self.maximum(column))),
+            CellKind::Delta => 1 + format::width(&unit.format(self.maximum(column))),
+            CellKind::Share => Self::bar_width(area) + 6,
+            CellKind::Bool => 3,
+            CellKind::Text | CellKind::Name => (self.maximum(column) as usize).min(MAX_TEXT),
         };
         content.max(format::width(&title(about.heading, about.kind, unit)))
     }
@@ -162,10 +162,10 @@ impl Table {
     }
 
     /// Which columns fit, and where.
-    fn place(&mut self, area: Rect, unit: TimeUnit) -> Vec<Placed> {
+    fn place(&mut self, area: Rect, unit: TimeUnit) -> Vec<PlacedColumn> {
         let columns = self.source.columns();
         let shown = |at: &usize| self.shown[*at];
-        let is_name = |at: &usize| columns[*at].kind == Kind::Name;
+        let is_name = |at: &usize| columns[*at].kind == CellKind::Name;
         let names: Vec<usize> = (0..columns.len()).filter(is_name).collect();
         let is_empty = |at: &usize| columns[*at].unless_zero && self.maximum(*at) == 0;
         let numbers: Vec<usize> = (0..columns.len())
@@ -187,7 +187,7 @@ impl Table {
         self.layout.more = fitting.len() < all - self.scrolled;
         for column in fitting {
             let width = self.width(column, unit, area);
-            placed.push(Placed {
+            placed.push(PlacedColumn {
                 column,
                 x: area.x + used as u16,
                 width,
@@ -199,7 +199,7 @@ impl Table {
         let each = room / names.len().max(1);
         for (place, &column) in names.iter().enumerate() {
             let rest = room - each * names.len();
-            placed.push(Placed {
+            placed.push(PlacedColumn {
                 column,
                 x: area.x + (used + place * each) as u16,
                 width: each.saturating_sub(usize::from(place + 1 < names.len()))
@@ -284,7 +284,7 @@ impl Table {
 
     fn draw_headings(
         &self,
-        placed: &[Placed],
+        placed: &[PlacedColumn],
         unit: TimeUnit,
         area: Rect,
         buf: &mut Buffer,
@@ -295,7 +295,7 @@ impl Table {
             let about = &self.source.columns()[place.column];
             let unit = self.unit(place.column, unit);
             let text = title(about.heading, about.kind, unit);
-            let beside = (about.kind == Kind::Name).then(|| self.source.about_names());
+            let beside = (about.kind == CellKind::Name).then(|| self.source.about_names());
             let text = match beside.flatten() {
                 Some(beside) => format!("{text} {beside}"),
                 None => text,
@@ -325,7 +325,7 @@ impl Table {
             .source
             .columns()
             .iter()
-            .position(|column| column.kind == Kind::Name);
+            .position(|column| column.kind == CellKind::Name);
         let name = placed.iter().find(|place| Some(place.column) == names);
         if let (true, Some(name)) = (self.layout.more, name) {
             buf.set_stringn(
@@ -347,7 +347,7 @@ impl Table {
         row: usize,
         place: usize,
         unit: TimeUnit,
-        placed: &[Placed],
+        placed: &[PlacedColumn],
         area: Rect,
         buf: &mut Buffer,
         theme: &Theme,
@@ -369,7 +369,7 @@ impl Table {
             let unit = self.unit(at.column, unit);
             let cell = self.source.cell(row, at.column);
             let (text, style) = match (about.kind, cell) {
-                (Kind::Share, Cell::Integer(part)) => {
+                (CellKind::Share, Cell::Integer(part)) => {
                     let part = part.max(0) as u64;
                     let whole = self.source.whole();
                     let bar = at.width.saturating_sub(6);
@@ -384,8 +384,10 @@ impl Table {
                     buf.set_stringn(at.x + bar as u16, area.y, text, 6, base);
                     continue;
                 }
-                (Kind::Name, _) => (self.name(row, cell, at.width), base),
-                (Kind::Text, _) => (format::left(&plain(about.kind, cell, unit), at.width), base),
+                (CellKind::Name, _) => (self.name(row, cell, at.width), base),
+                (CellKind::Text, _) => {
+                    (format::left(&plain(about.kind, cell, unit), at.width), base)
+                }
                 (kind, cell) => {
                     let style = match cell {
                         // What is faint would be a patch of another ground where it is reversed.
@@ -411,7 +413,7 @@ impl Table {
     fn name(&self, row: usize, cell: Cell, width: usize) -> String {
         let name = match self.source.short_name(row) {
             Some(name) => printable(&name),
-            None => plain(Kind::Name, cell, TimeUnit::Microseconds),
+            None => plain(CellKind::Name, cell, TimeUnit::Microseconds),
         };
         let (sign, name) = (self.source.sign(row), name + self.source.note(row));
         if !self.source.is_tree() {
@@ -450,25 +452,25 @@ fn faint(base: Style, theme: &Theme) -> Style {
 }
 
 /// The heading with the unit of times.
-fn title(heading: &str, kind: Kind, unit: TimeUnit) -> String {
+fn title(heading: &str, kind: CellKind, unit: TimeUnit) -> String {
     match kind {
-        Kind::Time | Kind::Delta => format!("{heading} {}", unit.name()),
+        CellKind::Time | CellKind::Delta => format!("{heading} {}", unit.name()),
         _ => heading.to_owned(),
     }
 }
 
-fn plain(kind: Kind, cell: Cell, unit: TimeUnit) -> String {
+fn plain(kind: CellKind, cell: Cell, unit: TimeUnit) -> String {
     match (kind, cell) {
         (_, Cell::Missing) => "–".to_owned(),
         (_, Cell::Text(text)) => printable(text),
         (_, Cell::Bool(bool)) => if bool { "yes" } else { "no" }.to_owned(),
-        (Kind::Time, Cell::Integer(ns)) => unit.format(ns.max(0) as u64),
-        (Kind::Delta, Cell::Integer(0)) => unit.format(0),
-        (Kind::Delta, Cell::Integer(ns)) => {
+        (CellKind::Time, Cell::Integer(ns)) => unit.format(ns.max(0) as u64),
+        (CellKind::Delta, Cell::Integer(0)) => unit.format(0),
+        (CellKind::Delta, Cell::Integer(ns)) => {
             let sign = if ns < 0 { '−' } else { '+' };
             format!("{sign}{}", unit.format(ns.unsigned_abs()))
         }
-        (Kind::Difference, Cell::Integer(number)) => format::difference(number.into()),
+        (CellKind::Difference, Cell::Integer(number)) => format::difference(number.into()),
         (_, Cell::Integer(number)) => format::count(number.max(0) as u64),
     }
 }
@@ -480,6 +482,6 @@ pub(crate) fn first_row(first: usize, cursor: usize, height: usize, rows: usize)
     first.min(rows.saturating_sub(height))
 }
 
-fn span(place: &Placed) -> (Range<u16>, usize) {
+fn span(place: &PlacedColumn) -> (Range<u16>, usize) {
     (place.x..place.x + place.width as u16 + 1, place.column)
 }

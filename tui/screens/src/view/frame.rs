@@ -225,7 +225,7 @@ pub(super) fn foot(
         return Vec::new();
     }
     let (last, others) = labelled_keys(&app.offered());
-    let keys: usize = last.iter().map(Label::width).sum();
+    let keys: usize = last.iter().map(KeyLabel::width).sum();
     let Some(message) = app.message() else {
         let room = room.saturating_sub(1 + keys);
         let mut used = 0;
@@ -255,12 +255,12 @@ pub(super) fn foot(
 }
 
 /// A key and what it does, on the line at the bottom.
-struct Label {
+struct KeyLabel {
     key: &'static str,
     label: &'static str,
 }
 
-impl Label {
+impl KeyLabel {
     /// Cells, with those between it and the next one.
     fn width(&self) -> usize {
         width(self.key) + width(self.label) + 3
@@ -268,7 +268,7 @@ impl Label {
 }
 
 /// The way to help and the way out, which are always shown; all others.
-fn labelled_keys(tables: &[(&str, Vec<Binding>)]) -> (Vec<Label>, Vec<Label>) {
+fn labelled_keys(tables: &[(&str, Vec<Binding>)]) -> (Vec<KeyLabel>, Vec<KeyLabel>) {
     let all = || tables.iter().flat_map(|(_, table)| table.iter());
     let (mut last, mut others) = (Vec::new(), Vec::new());
     for (at, binding) in all().enumerate() {
@@ -284,20 +284,20 @@ fn labelled_keys(tables: &[(&str, Vec<Binding>)]) -> (Vec<Label>, Vec<Label>) {
             _ => &mut others,
         };
         let label = binding.label;
-        labels.push(Label { key, label });
+        labels.push(KeyLabel { key, label });
     }
     (last, others)
 }
 
 fn draw_keys<'l>(
-    labels: impl Iterator<Item = &'l Label>,
+    labels: impl Iterator<Item = &'l KeyLabel>,
     area: Rect,
     buf: &mut Buffer,
     theme: &Theme,
 ) -> Vec<(Range<u16>, &'static str)> {
     let mut cells = Vec::new();
     let mut x = area.x + 1;
-    for Label { key, label } in labels {
+    for KeyLabel { key, label } in labels {
         let begin = x;
         let room = || usize::from(area.right().saturating_sub(x));
         (x, _) = buf.set_stringn(x, area.y, key, room(), theme.key);

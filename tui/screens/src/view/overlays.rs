@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use crate::app::App;
 use crate::format::{count, left, shorten, time};
 use crate::overlay::{Against, Chooser, Overlay, Palette, PaletteLine};
-use crate::table::Table;
+use crate::table::TableView;
 use crate::theme::Theme;
 
 pub(super) fn draw(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -104,7 +104,7 @@ fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &The
     }
 }
 
-fn draw_chooser(chooser: &Chooser, table: &Table, area: Rect, buf: &mut Buffer, theme: &Theme) {
+fn draw_chooser(chooser: &Chooser, table: &TableView, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let columns = chooser.columns();
     let title = match chooser.search() {
         Some(text) => format!(" Columns · /{} ", printable(text)),

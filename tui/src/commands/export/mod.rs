@@ -31,7 +31,7 @@ use super::polars;
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::report::losses;
 use order::InOrder;
-use progress::{Progress, RowsAsBytes};
+use progress::{ExportProgress, RowsAsBytes};
 use staging::Staging;
 
 /// Writes the tables, or leaves that to the program with polars.
@@ -79,15 +79,15 @@ struct Export<'a> {
     shared: Vec<InOrder<Box<dyn TableWriter>>>,
     /// The next trace to be taken.
     next: AtomicUsize,
-    progress: Progress,
+    progress: ExportProgress,
     /// By number of the trace, what is to be said about it.
-    remarks: Mutex<Vec<(usize, Remark)>>,
+    remarks: Mutex<Vec<(usize, TraceRemark)>>,
     /// Why no table can be written; the others stop.
     failure: Mutex<Option<Error>>,
     failed: AtomicBool,
 }
 
-enum Remark {
+enum TraceRemark {
     /// It is not in the tables.
     Unreadable(Error),
     /// It is, but for what was lost.
@@ -105,7 +105,7 @@ impl<'a> Export<'a> {
         let mut export = Self {
             to: &args.to,
             inputs,
-            progress: Progress::new(&tables, threads),
+            progress: ExportProgress::new(&tables, threads),
             tables,
             format,
             staging: Staging::new(&args.to)?,
@@ -173,7 +173,7 @@ impl<'a> Export<'a> {
             let Some(input) = self.inputs.get(number) else {
                 return;
             };
-            let turn = Turn {
+            let turn = TraceTurn {
                 number,
                 input,
                 shared: &self.shared,
@@ -188,18 +188,18 @@ impl<'a> Export<'a> {
     }
 
     /// Writes the tables of a trace.
-    fn trace(&self, turn: &Turn) -> Result<()> {
+    fn trace(&self, turn: &TraceTurn) -> Result<()> {
         let input = turn.input;
         let analysis = match self.analyse(turn) {
             Ok(analysis) => analysis,
             Err(error) => {
-                self.remark(turn, Remark::Unreadable(error));
+                self.remark(turn, TraceRemark::Unreadable(error));
                 return Ok(());
             }
         };
         let losses = losses(&analysis);
         if !losses.is_empty() {
-            self.remark(turn, Remark::Incomplete(losses));
+            self.remark(turn, TraceRemark::Incomplete(losses));
         }
         for (at, &table) in self.tables.iter().enumerate() {
             match self.shared.get(at) {
@@ -216,7 +216,7 @@ impl<'a> Export<'a> {
         Ok(analysis.trace.check_whole(&input.path)?)
     }
 
-    fn analyse(&self, turn: &Turn) -> Result<Analysis> {
+    fn analyse(&self, turn: &TraceTurn) -> Result<Analysis> {
         let Input { path, name } = turn.input;
         if self.shared.is_empty() {
             partition_of(name).with_context(|| path.display().to_string())?;
@@ -227,7 +227,7 @@ impl<'a> Export<'a> {
     }
 
     /// Writes a file of its own for a table of a trace.
-    fn partition(&self, analysis: &Analysis, table: Table, turn: &Turn) -> Result<()> {
+    fn partition(&self, analysis: &Analysis, table: Table, turn: &TraceTurn) -> Result<()> {
         let path = self.file_of(table, &turn.input.name)?;
         let mut file = self.begin(table, path, 1)?;
         self.rows(analysis, table, 1, file.as_mut(), turn.done)?;
@@ -267,7 +267,7 @@ impl<'a> Export<'a> {
         rows.with_context(|| cannot_write(table, self.to))
     }
 
-    fn remark(&self, turn: &Turn, remark: Remark) {
+    fn remark(&self, turn: &TraceTurn, remark: TraceRemark) {
         lock(&self.remarks).push((turn.number, remark));
     }
 
@@ -290,17 +290,17 @@ impl<'a> Export<'a> {
 }
 
 /// Says what is wrong with the traces, in their order; whether nothing is. It is an error if none can be read.
-fn say(inputs: &[Input], mut remarks: Vec<(usize, Remark)>) -> Result<bool> {
+fn say(inputs: &[Input], mut remarks: Vec<(usize, TraceRemark)>) -> Result<bool> {
     remarks.sort_by_key(|(number, _)| *number);
     let whole = remarks.is_empty();
     let mut unreadable = 0;
     for (number, remark) in remarks {
         let line = match remark {
-            Remark::Unreadable(error) => {
+            TraceRemark::Unreadable(error) => {
                 unreadable += 1;
                 format!("error: {}", super::one_line(&error))
             }
-            Remark::Incomplete(losses) => {
+            TraceRemark::Incomplete(losses) => {
                 let path = printable(&inputs[number].path.to_string_lossy());
                 format!("warning: {path}: {}", losses.join("; "))
             }
@@ -339,14 +339,14 @@ fn tables(asked: &[Table]) -> Vec<Table> {
 }
 
 /// A trace, and its turn at all shared files. However it ends, those after it must not wait forever.
-struct Turn<'a> {
+struct TraceTurn<'a> {
     number: usize,
     input: &'a Input,
     shared: &'a [InOrder<Box<dyn TableWriter>>],
     done: &'a AtomicU64,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for TraceTurn<'_> {
     fn drop(&mut self) {
         for file in self.shared {
             file.pass(self.number);

@@ -9,7 +9,7 @@ use portmortem_analyzer::tables::Table;
 use crate::commands::inputs::Input;
 
 /// What is done of all traces together.
-pub(super) struct Progress {
+pub(super) struct ExportProgress {
     /// How often a trace is read: for its figures, and for its events if they are asked for.
     passes: u64,
     finished: AtomicU64,
@@ -17,7 +17,7 @@ pub(super) struct Progress {
     current: Vec<AtomicU64>,
 }
 
-impl Progress {
+impl ExportProgress {
     pub(super) fn new(tables: &[Table], threads: usize) -> Self {
         Self {
             passes: if tables.contains(&Table::Events) {
@@ -100,7 +100,7 @@ mod tests {
             path,
             name: String::new(),
         };
-        let progress = Progress::new(&[Table::Edges, Table::Events], 2);
+        let progress = ExportProgress::new(&[Table::Edges, Table::Events], 2);
         assert_eq!(
             progress.total(std::slice::from_ref(&input)),
             2 * size(&input)

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 pub(in crate::commands) struct Staging {
     /// Gone when this is, and before `made`.
     hidden: TempDir,
-    made: Made,
+    made: MadeDirectories,
     files: Mutex<Vec<Staged>>,
 }
 
@@ -31,8 +31,8 @@ struct Staged {
 impl Staging {
     /// Makes sure that there is a directory `to` that can be written to.
     pub(in crate::commands) fn new(to: &Path) -> Result<Self> {
-        let made =
-            Made::new(to).with_context(|| format!("cannot make the directory {}", to.display()))?;
+        let made = MadeDirectories::new(to)
+            .with_context(|| format!("cannot make the directory {}", to.display()))?;
         let hidden = tempfile::Builder::new()
             .prefix(".portmortem-")
             .tempdir_in(to)
@@ -86,12 +86,12 @@ fn refuse_link(target: &Path) -> io::Result<()> {
 
 /// Directories that did not exist; removed again, those that are empty, unless they are to be kept.
 #[derive(Clone)]
-struct Made {
+struct MadeDirectories {
     /// The innermost first.
     directories: Vec<PathBuf>,
 }
 
-impl Made {
+impl MadeDirectories {
     fn new(path: &Path) -> io::Result<Self> {
         let missing = path.ancestors().take_while(|path| !path.exists());
         let directories = missing.map(Path::to_owned).collect();
@@ -105,7 +105,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for MadeDirectories {
     fn drop(&mut self) {
         for directory in &self.directories {
             let _ = fs::remove_dir(directory);
@@ -114,7 +114,7 @@ impl Drop for Made {
 }
 
 /// A signal that ends the program ends it as ever, but what was written goes first.
-fn remove_when_interrupted(hidden: &Path, made: &Made) -> Result<()> {
+fn remove_when_interrupted(hidden: &Path, made: &MadeDirectories) -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let (hidden, made) = (hidden.to_owned(), made.clone());
     thread::Builder::new().spawn(move || {

@@ -7,17 +7,17 @@ use anyhow::Result;
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::export::Csv;
 use portmortem_analyzer::export::json::Escaped;
-use portmortem_analyzer::export::prolog::{Facts, Term};
+use portmortem_analyzer::export::prolog::{PrologFacts, WrittenTerm};
 use portmortem_analyzer::tables::{
     EdgeRow, LatencyRow, PredicateRow, Row, SiteLatencyRow, SlowestRow, Table,
 };
 use portmortem_analyzer::trace::PredicateIndex;
 
-use super::Rows;
+use super::PrintedRows;
 use crate::report::remarks;
 
 /// The table of predicates alone.
-pub(super) fn csv(rows: &Rows, out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn csv(rows: &PrintedRows, out: &mut Vec<u8>) -> Result<()> {
     let columns = rows.of_file();
     let names = columns.iter().map(|&at| PredicateRow::ALL[at].name);
     let mut writer = Csv::with_names(names, Box::new(out))?;
@@ -30,27 +30,27 @@ pub(super) fn csv(rows: &Rows, out: &mut Vec<u8>) -> Result<()> {
 }
 
 /// What stands beside the rows of predicates.
-struct Beside<'t> {
+struct BesideRows<'t> {
     edges: Vec<EdgeRow<'t>>,
     /// Of predicates that were chosen. The events are read again for these.
-    calls: Option<Calls<'t>>,
+    calls: Option<CallsFile<'t>>,
 }
 
-struct Calls<'t> {
+struct CallsFile<'t> {
     latencies: Vec<LatencyRow<'t>>,
     goals: Vec<SiteLatencyRow<'t>>,
     slowest: Vec<SlowestRow<'t>>,
 }
 
-impl<'t> Beside<'t> {
-    fn of(analysis: &Analysis, rows: &Rows<'t>) -> Self {
+impl<'t> BesideRows<'t> {
+    fn of(analysis: &Analysis, rows: &PrintedRows<'t>) -> Self {
         let shown = rows.shown(usize::MAX).iter();
         let names = shown.map(|&index| analysis.trace.predicate_name(index));
         let names: BTreeSet<&str> = names.collect();
         let is = |name: &str| names.contains(name);
         let edges = rows.tables.edges();
         let edges = edges.filter(|edge| !rows.is_chosen || is(edge.caller) || is(edge.callee));
-        let calls = || Calls {
+        let calls = || CallsFile {
             latencies: rows
                 .tables
                 .latencies()
@@ -76,7 +76,7 @@ impl<'t> Beside<'t> {
 
 /// The table of predicates, the edges and single calls of those that were chosen, and what was lost
 /// or distorted.
-pub(super) fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
+pub(super) fn json(analysis: &Analysis, rows: &PrintedRows, out: &mut impl Write) -> Result<()> {
     let columns = rows.of_file();
     let object = |&index: &PredicateIndex| {
         let of = rows.tables.predicate(index);
@@ -88,7 +88,7 @@ pub(super) fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Re
     };
     let shown = rows.shown(usize::MAX).iter();
     let objects = shown.map(object).collect::<Result<Vec<_>>>()?;
-    let beside = Beside::of(analysis, rows);
+    let beside = BesideRows::of(analysis, rows);
     let (remarks, incomplete) = remarks(analysis);
     let mut report = serde_json::json!({
         "predicates": objects,
@@ -107,17 +107,17 @@ pub(super) fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Re
 }
 
 /// The same as facts. What a key of the object is there is the name of facts here.
-pub(super) fn prolog(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
-    let mut facts = Facts::new();
+pub(super) fn prolog(analysis: &Analysis, rows: &PrintedRows, out: &mut impl Write) -> Result<()> {
+    let mut facts = PrologFacts::new();
     let columns = rows.of_file();
     let name = Table::Predicates.name();
     facts.declare(name, columns.iter().map(|&at| PredicateRow::ALL[at].name));
     for &index in rows.shown(usize::MAX) {
         let of = rows.tables.predicate(index);
         let cells = columns.iter().map(|&at| PredicateRow::cell(&of, at));
-        facts.fact(name, &cells.map(Term::from).collect::<Vec<_>>());
+        facts.fact(name, &cells.map(WrittenTerm::from).collect::<Vec<_>>());
     }
-    let beside = Beside::of(analysis, rows);
+    let beside = BesideRows::of(analysis, rows);
     add(&mut facts, Table::Edges.name(), beside.edges);
     if let Some(calls) = beside.calls {
         add(&mut facts, Table::Latencies.name(), calls.latencies);
@@ -128,23 +128,23 @@ pub(super) fn prolog(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> 
     Ok(out.write_all(facts.text().as_bytes())?)
 }
 
-fn add<'t, R: Row<'t>>(facts: &mut Facts, name: &str, rows: impl IntoIterator<Item = R>) {
+fn add<'t, R: Row<'t>>(facts: &mut PrologFacts, name: &str, rows: impl IntoIterator<Item = R>) {
     facts.declare(name, R::COLUMNS.iter().map(|column| column.name));
     for row in rows {
         row.with_cells(|cells| {
-            let terms = cells.iter().copied().map(Term::from);
+            let terms = cells.iter().copied().map(WrittenTerm::from);
             facts.fact(name, &terms.collect::<Vec<_>>());
         });
     }
 }
 
-fn add_remarks(analysis: &Analysis, facts: &mut Facts) {
+fn add_remarks(analysis: &Analysis, facts: &mut PrologFacts) {
     let (remarks, incomplete) = remarks(analysis);
     facts.declare("incomplete", ["incomplete"]);
-    facts.fact("incomplete", &[Term::Bool(incomplete)]);
+    facts.fact("incomplete", &[WrittenTerm::Bool(incomplete)]);
     facts.declare("remarks", ["remark"]);
     for remark in &remarks {
-        facts.fact("remarks", &[Term::Text(remark)]);
+        facts.fact("remarks", &[WrittenTerm::Text(remark)]);
     }
 }
 
@@ -183,7 +183,7 @@ pub(super) fn prolog_of<'t, R: Row<'t>>(
     rows: &[R::Of],
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let mut facts = Facts::new();
+    let mut facts = PrologFacts::new();
     add(&mut facts, name, rows.iter().map(R::new));
     add_remarks(analysis, &mut facts);
     Ok(out.write_all(facts.text().as_bytes())?)

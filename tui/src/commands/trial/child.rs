@@ -15,7 +15,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use super::ending::Ending;
 
 /// What a run did.
-pub(super) struct Run {
+pub(super) struct ChildRun {
     pub(super) status: ExitStatus,
     /// Processor time of the process and of all that it waited for.
     pub(super) seconds: f64,
@@ -34,7 +34,7 @@ pub(super) fn run(
     directory: &Path,
     limit: Duration,
     ending: &Ending,
-) -> Result<Option<Run>> {
+) -> Result<Option<ChildRun>> {
     let (out, err) = (directory.join("stdout"), directory.join("stderr"));
     command.stdin(File::open(input)?);
     command
@@ -56,7 +56,7 @@ pub(super) fn run(
     let Some(elapsed) = elapsed else {
         return Ok(None);
     };
-    Ok(Some(Run {
+    Ok(Some(ChildRun {
         status,
         seconds,
         elapsed,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-use portmortem_analyzer::advice::{Change, Goal, Spot, Written};
+use portmortem_analyzer::advice::{Change, ClauseLine, ConjunctionGoal, WrittenPredicate};
 use serde_json::{Value, json};
 
 use super::super::prolog::atom;
@@ -32,16 +32,16 @@ enum New {
 }
 
 /// Changes of files, and what is known of the program.
-pub(super) struct Plan<'a> {
+pub(super) struct EditPlan<'a> {
     pub(super) engine: &'a str,
     /// A place for temporary files.
     pub(super) directory: &'a Path,
     pub(super) changes: &'a [(PathBuf, Change)],
 }
 
-impl Plan<'_> {
+impl EditPlan<'_> {
     /// The edits of each change, in the order of the changes; none where the text does not allow
-    /// the change. `seen` is what a run with [`Plan::probes`] noted.
+    /// the change. `seen` is what a run with [`EditPlan::probes`] noted.
     ///
     /// # Errors
     /// If the engine cannot be started.
@@ -125,9 +125,12 @@ impl Plan<'_> {
 }
 
 fn request(change: &Change) -> String {
-    let goal = |Goal { name, arity }: &Goal| format!("{}/{arity}", atom(name));
-    let of = |Written { name, arity, .. }: &Written| format!("{}, {arity}", atom(name));
-    let order = |at: &Spot, how: &str, one: &Goal, other: &Goal| {
+    let goal =
+        |ConjunctionGoal { name, arity }: &ConjunctionGoal| format!("{}/{arity}", atom(name));
+    let of = |WrittenPredicate { name, arity, .. }: &WrittenPredicate| {
+        format!("{}, {arity}", atom(name))
+    };
+    let order = |at: &ClauseLine, how: &str, one: &ConjunctionGoal, other: &ConjunctionGoal| {
         format!("order({}, {how}, {}, {})", at.line, goal(one), goal(other))
     };
     match change {
@@ -147,7 +150,7 @@ fn request(change: &Change) -> String {
         }
         Change::RuleModes(_, modes) => {
             let mode = |ground: &bool| if *ground { "+" } else { "?" };
-            let of = |(of, ground): &(Goal, Vec<bool>)| {
+            let of = |(of, ground): &(ConjunctionGoal, Vec<bool>)| {
                 let modes: Vec<&str> = ground.iter().map(mode).collect();
                 format!("{}-[{}]", goal(of), modes.join(", "))
             };

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::advice::{
-    Cause, Change, Finding, State, Subject, changes, collected, findings, state,
+    Cause, Change, ChangeSubject, Dependence, Finding, changes, collected, findings, state,
 };
 use portmortem_analyzer::export::json::Escaped;
 use serde_json::{Value, json};
@@ -26,14 +26,14 @@ use super::analysis::{analyse_all, exit_code, warn_of_losses};
 use super::record::is_trace;
 use crate::cli::{AdviseFormat, TryArgs};
 use crate::report;
-use edits::{Edit, Plan};
+use edits::{Edit, EditPlan};
 use rounds::Candidate;
 pub(crate) use runs::Runs;
 pub(crate) use together::Together;
-use verdict::Verdict;
+use verdict::TrialVerdict;
 
 /// A change and what becomes of it.
-pub(crate) struct Trial {
+pub(crate) struct ChangeTrial {
     finding: String,
     /// Other findings that ask for the same change.
     also: Vec<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Trial {
     /// What it rests on, if it is confirmed.
     condition: Option<String>,
     seconds: Vec<f64>,
-    verdict: Verdict,
+    verdict: TrialVerdict,
 }
 
 /// The title of a finding that a person must mend, and its share of the time in percent.
@@ -53,7 +53,7 @@ type Unmechanical = (String, f64);
 
 /// What became of all findings.
 pub(crate) struct Attempt {
-    trials: Vec<Trial>,
+    trials: Vec<ChangeTrial>,
     unmechanical: Vec<Unmechanical>,
     pub(crate) together: Together,
     /// What was not tried is told, too.
@@ -101,10 +101,10 @@ pub(crate) fn attempt(runs: &Runs, analysis: &Analysis, found: &[Finding]) -> Re
         let text = fs::read_to_string(&trial.file).ok();
         let text = text.and_then(|text| edits::apply(&text, &trial.edits, true));
         let verdict = match (&trial.verdict, &text) {
-            (Verdict::Open, Some(_)) => None,
-            (Verdict::Open, None) => {
+            (TrialVerdict::Open, Some(_)) => None,
+            (TrialVerdict::Open, None) => {
                 let why = "the source text cannot be changed".to_owned();
-                Some(Verdict::NotTried(why))
+                Some(TrialVerdict::NotTried(why))
             }
             (other, _) => Some(other.clone()),
         };
@@ -126,7 +126,7 @@ pub(crate) fn attempt(runs: &Runs, analysis: &Analysis, found: &[Finding]) -> Re
     }
     for (trial, candidate) in trials.iter_mut().zip(candidates) {
         trial.seconds = candidate.seconds;
-        trial.verdict = candidate.verdict.unwrap_or(Verdict::Open);
+        trial.verdict = candidate.verdict.unwrap_or(TrialVerdict::Open);
     }
     let together = Together::of(runs, &trials)?;
     if let Some(path) = &runs.args.patch {
@@ -142,7 +142,7 @@ pub(crate) fn attempt(runs: &Runs, analysis: &Analysis, found: &[Finding]) -> Re
 
 impl Attempt {
     /// The trials to tell of: those that were made, and all if that is asked for.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &Trial> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &ChangeTrial> {
         let trials = self.trials.iter();
         trials.filter(|trial| trial.is_tried() || self.shows_untried)
     }
@@ -164,7 +164,7 @@ impl Attempt {
         }
         let gain = |finding: &Finding| {
             let own = self.trials.iter().filter(|trial| trial.is_of(finding));
-            let gain = own.map(Trial::gain).fold(1.0, f64::max);
+            let gain = own.map(ChangeTrial::gain).fold(1.0, f64::max);
             if gain * 0.9 >= 1.0 { gain } else { 1.0 }
         };
         standing.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
@@ -172,9 +172,9 @@ impl Attempt {
     }
 
     /// The trials of a finding's own remedies, if all of them were made and all were refuted.
-    fn refuting(&self, finding: &Finding) -> Option<Vec<&Trial>> {
+    fn refuting(&self, finding: &Finding) -> Option<Vec<&ChangeTrial>> {
         let trials = self.trials.iter();
-        let own: Vec<&Trial> = trials
+        let own: Vec<&ChangeTrial> = trials
             .filter(|trial| trial.is_for(finding) && !trial.is_bound())
             .collect();
         let are_refuted = own.iter().all(|trial| trial.verdict.refutation().is_some());
@@ -239,7 +239,7 @@ impl Attempt {
         let refuted = refuted.into_iter().map(|one| (one.finding, true));
         let tried = |title: &str| {
             let trials = self.trials.iter().filter(|trial| trial.finding == title);
-            trials.map(Trial::object).collect::<Vec<_>>()
+            trials.map(ChangeTrial::object).collect::<Vec<_>>()
         };
         let mut titles: BTreeSet<&str> = BTreeSet::new();
         let mut all = Vec::new();
@@ -262,7 +262,7 @@ impl Attempt {
 /// A finding that is none any more, and why.
 pub(crate) struct Refuted<'f, 'a> {
     finding: &'f Finding,
-    trials: Vec<&'a Trial>,
+    trials: Vec<&'a ChangeTrial>,
 }
 
 impl Refuted<'_, '_> {
@@ -279,7 +279,7 @@ impl Refuted<'_, '_> {
     }
 }
 
-impl Trial {
+impl ChangeTrial {
     /// Whether that finding asks for it, perhaps as another one did before.
     fn is_for(&self, finding: &Finding) -> bool {
         self.is_of(finding) || self.also.contains(&finding.title)
@@ -292,7 +292,7 @@ impl Trial {
 
     /// Whether the program did the same, and faster.
     pub(crate) fn is_confirmed(&self) -> bool {
-        matches!(self.verdict, Verdict::Confirmed(..))
+        matches!(self.verdict, TrialVerdict::Confirmed(..))
     }
 
     /// How many times faster it is, if it is confirmed.
@@ -308,15 +308,15 @@ impl Trial {
     /// What it is for: of changes of one finding, those of one predicate or place are alternatives.
     fn purpose(&self) -> (&str, &Path, String) {
         let of = match self.change.subject() {
-            Subject::Predicate(of) => format!("{}/{}", of.name, of.arity),
-            Subject::Clause(at) => format!("line {}", at.line),
+            ChangeSubject::Predicate(of) => format!("{}/{}", of.name, of.arity),
+            ChangeSubject::Clause(at) => format!("line {}", at.line),
         };
         (&self.finding, &self.file, of)
     }
 
     /// Whether the change was made and the program run.
     fn is_tried(&self) -> bool {
-        !matches!(self.verdict, Verdict::NotTried(_) | Verdict::Open)
+        !matches!(self.verdict, TrialVerdict::NotTried(_) | TrialVerdict::Open)
     }
 
     /// For programs.
@@ -368,7 +368,7 @@ fn trials(
     runs: &Runs,
     analysis: &Analysis,
     found: &[Finding],
-) -> Result<(Vec<Trial>, Vec<Unmechanical>)> {
+) -> Result<(Vec<ChangeTrial>, Vec<Unmechanical>)> {
     let whole = analysis.whole();
     let part = |ticks: u64, of: u64| ticks as f64 * 100.0 / of.max(1) as f64;
     let mut asked: Vec<(Vec<String>, f64, Change)> = Vec::new();
@@ -401,7 +401,7 @@ fn trials(
         .map(|(.., change)| (located(analysis, change.file()), change.clone()))
         .collect();
     let planned = planned(runs, &in_files)?;
-    let mut trials: Vec<Trial> = Vec::new();
+    let mut trials: Vec<ChangeTrial> = Vec::new();
     for (((titles, share, change), (file, _)), edits) in
         asked.into_iter().zip(in_files).zip(planned)
     {
@@ -410,25 +410,25 @@ fn trials(
             continue;
         }
         let (condition, verdict) = match state(analysis, &change) {
-            State::None => (None, Verdict::Open),
-            State::Kept(names) => {
+            Dependence::None => (None, TrialVerdict::Open),
+            Dependence::Kept(names) => {
                 let names = names.join(", ");
                 let condition =
                     format!("as long as no clause of {names} changes between its calls: none did");
-                (Some(condition), Verdict::Open)
+                (Some(condition), TrialVerdict::Open)
             }
-            State::Changed => {
+            Dependence::Changed => {
                 let why =
                     "clauses that it reads changed between its calls, which a table would not see";
-                (None, Verdict::NotTried(why.to_owned()))
+                (None, TrialVerdict::NotTried(why.to_owned()))
             }
-            State::Effects => {
+            Dependence::Effects => {
                 let why = "it reads or changes a state (clauses, global variables, streams), which a table would not see";
-                (None, Verdict::NotTried(why.to_owned()))
+                (None, TrialVerdict::NotTried(why.to_owned()))
             }
         };
         let mut titles = titles.into_iter();
-        trials.push(Trial {
+        trials.push(ChangeTrial {
             finding: titles.next().unwrap_or_default(),
             also: titles.collect(),
             share,
@@ -458,7 +458,7 @@ fn planned(runs: &Runs, changes: &[(PathBuf, Change)]) -> Result<Vec<Vec<Edit>>>
     if changes.is_empty() {
         return Ok(Vec::new());
     }
-    let plan = Plan {
+    let plan = EditPlan {
         engine: &runs.start().engine,
         directory: runs.directory(),
         changes,

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use indicatif::ProgressBar;
 
-use super::child::Run;
+use super::child::ChildRun;
 use super::runs::{Runs, difference};
-use super::verdict::{self, Verdict};
+use super::verdict::{self, TrialVerdict};
 
 /// If the program as it is has run for so long, and so often, it need not run again.
 const LONG_ENOUGH: Duration = Duration::from_secs(30);
@@ -24,7 +24,7 @@ pub(super) struct Candidate {
     /// A goal is left out that may bind something.
     pub(super) is_bound: bool,
     pub(super) seconds: Vec<f64>,
-    pub(super) verdict: Option<Verdict>,
+    pub(super) verdict: Option<TrialVerdict>,
 }
 
 /// How often the program runs at most to compare so many changed ones with it.
@@ -46,7 +46,7 @@ pub(super) fn compare(
 ) -> Result<()> {
     let rounds = runs.args.runs.unwrap_or(USUAL);
     let mut of_base = Vec::new();
-    let mut first: Option<Run> = None;
+    let mut first: Option<ChildRun> = None;
     let bar = ProgressBar::new(most_runs(runs, candidates.len()).into());
     let begin = Instant::now();
     for round in 0..rounds {
@@ -90,27 +90,27 @@ pub(super) fn compare(
 }
 
 impl Candidate {
-    fn try_once(&mut self, runs: &Runs, first: &Run) -> Result<()> {
+    fn try_once(&mut self, runs: &Runs, first: &ChildRun) -> Result<()> {
         let without_it = || {
             let why = "the program does not run to its end without what this goal binds";
-            Some(Verdict::NotTried(why.to_owned()))
+            Some(TrialVerdict::NotTried(why.to_owned()))
         };
         self.verdict = match runs.run(&self.texts, Some(first))? {
             None if self.is_bound => without_it(),
             None => {
                 let status = "it did not end in ten times the time".to_owned();
-                Some(Verdict::OtherStatus(status))
+                Some(TrialVerdict::OtherStatus(status))
             }
             Some(_) if !runs.loaded_changes() => {
                 let why = "the program does not load this source file".to_owned();
-                Some(Verdict::NotTried(why))
+                Some(TrialVerdict::NotTried(why))
             }
             Some(run) => {
                 self.seconds.push(run.seconds);
                 match difference(first, &run) {
                     // Without what a goal binds, the output may be another.
-                    Some(Verdict::OtherOutput(_)) if self.is_bound => None,
-                    Some(Verdict::OtherStatus(_)) if self.is_bound => without_it(),
+                    Some(TrialVerdict::OtherOutput(_)) if self.is_bound => None,
+                    Some(TrialVerdict::OtherStatus(_)) if self.is_bound => without_it(),
                     other => other,
                 }
             }

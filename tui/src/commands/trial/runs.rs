@@ -13,9 +13,9 @@ use tempfile::TempDir;
 
 use super::super::prolog::atom;
 use super::super::start::{Start, site_file};
-use super::child::{self, Run};
+use super::child::{self, ChildRun};
 use super::ending::Ending;
-use super::verdict::Verdict;
+use super::verdict::TrialVerdict;
 use crate::cli::TrialArgs;
 use crate::engine_library::START;
 
@@ -151,8 +151,8 @@ impl<'a> Runs<'a> {
     pub(super) fn run(
         &self,
         changed: &[(PathBuf, String)],
-        first: Option<&Run>,
-    ) -> Result<Option<Run>> {
+        first: Option<&ChildRun>,
+    ) -> Result<Option<ChildRun>> {
         let limit = self.args.limit();
         let limit = first.map_or(limit, |first| {
             (first.elapsed * LIMIT).max(LEAST_LIMIT).min(limit)
@@ -185,7 +185,7 @@ impl<'a> Runs<'a> {
         self.directory().join("loaded")
     }
 
-    fn run_for(&self, command: Command, limit: Duration) -> Result<Option<Run>> {
+    fn run_for(&self, command: Command, limit: Duration) -> Result<Option<ChildRun>> {
         child::run(command, &self.input, self.directory(), limit, &self.ending)
     }
 
@@ -228,9 +228,9 @@ impl<'a> Runs<'a> {
 const COLLECTOR_LIVES: &[u8] = b"% The following threads wouldn't die: [gc]\n";
 
 /// How a run differs from the first one, but for the time.
-pub(super) fn difference(first: &Run, run: &Run) -> Option<Verdict> {
+pub(super) fn difference(first: &ChildRun, run: &ChildRun) -> Option<TrialVerdict> {
     if first.status != run.status {
-        return Some(Verdict::OtherStatus(format!(
+        return Some(TrialVerdict::OtherStatus(format!(
             "{}, not {}",
             run.status, first.status
         )));
@@ -255,7 +255,7 @@ pub(super) fn difference(first: &Run, run: &Run) -> Option<Verdict> {
             Some(line) => format!("\"{line}\""),
             None => "the end".to_owned(),
         };
-        return Some(Verdict::OtherOutput(format!(
+        return Some(TrialVerdict::OtherOutput(format!(
             "{name}line {} is {}, not {}",
             at + 1,
             line(&new),

@@ -14,20 +14,20 @@ use similar::TextDiff;
 use super::edits::{self, Edit};
 use super::rounds::{self, Candidate};
 use super::runs::Runs;
-use super::verdict::Verdict;
-use super::{Trial, say};
+use super::verdict::TrialVerdict;
+use super::{ChangeTrial, say};
 
 /// Confirmed changes that are made at once, compared with the program as it is.
 #[derive(Default)]
 pub(crate) struct Together {
-    changes: Changes,
-    verdict: Option<Verdict>,
+    changes: CompatibleChanges,
+    verdict: Option<TrialVerdict>,
     seconds: Vec<f64>,
 }
 
 /// Changes that do not exclude one another.
 #[derive(Debug, Clone, Default)]
-struct Changes {
+struct CompatibleChanges {
     names: Vec<String>,
     files: Vec<(PathBuf, Vec<Edit>)>,
     /// Names of confirmed changes that are not among them, and why.
@@ -35,17 +35,18 @@ struct Changes {
 }
 
 /// What became of changed programs, and their seconds.
-type Outcome = (Verdict, Vec<f64>);
+type TrialOutcome = (TrialVerdict, Vec<f64>);
 
 /// Compares changed programs with another one: its changes, theirs, and that in words.
-type Compare<'a> = dyn FnMut(&Changes, &[&Changes], &str) -> Result<Vec<Outcome>> + 'a;
+type Compare<'a> =
+    dyn FnMut(&CompatibleChanges, &[&CompatibleChanges], &str) -> Result<Vec<TrialOutcome>> + 'a;
 
 impl Together {
     /// The best combination of the confirmed changes.
     ///
     /// # Errors
     /// If a file cannot be read, or the program does not end.
-    pub(super) fn of(runs: &Runs, trials: &[Trial]) -> Result<Self> {
+    pub(super) fn of(runs: &Runs, trials: &[ChangeTrial]) -> Result<Self> {
         Self::best(trials, &mut |base, changed, how| {
             let candidates = changed.iter().map(|one| {
                 let texts = one.texts()?;
@@ -59,7 +60,7 @@ impl Together {
             say(&format!("running it up to {most} times more: {how}"));
             rounds::compare(runs, &base.texts()?, &mut candidates)?;
             let outcomes = candidates.into_iter().map(|one| {
-                let verdict = one.verdict.unwrap_or(Verdict::Open);
+                let verdict = one.verdict.unwrap_or(TrialVerdict::Open);
                 (verdict, one.seconds)
             });
             Ok(outcomes.collect())
@@ -68,15 +69,15 @@ impl Together {
 
     /// Where the change that gains most excludes others, these may be more together: then each of
     /// them begins a combination, too, and the fastest one is taken.
-    fn best(trials: &[Trial], compare: &mut Compare) -> Result<Self> {
+    fn best(trials: &[ChangeTrial], compare: &mut Compare) -> Result<Self> {
         let confirmed = trials.iter().filter(|trial| trial.is_confirmed());
-        let mut confirmed: Vec<&Trial> = confirmed.collect();
+        let mut confirmed: Vec<&ChangeTrial> = confirmed.collect();
         confirmed.sort_by(|a, b| b.gain().total_cmp(&a.gain()));
         let Some(first) = confirmed.first() else {
             return Ok(Self::default());
         };
         let mut purposes = Vec::new();
-        let mut all: Vec<Changes> = Vec::new();
+        let mut all: Vec<CompatibleChanges> = Vec::new();
         for begin in &confirmed {
             let is_other = !purposes.contains(&begin.purpose());
             purposes.push(begin.purpose());
@@ -84,7 +85,7 @@ impl Together {
             if !begins {
                 continue;
             }
-            let grown = Changes::grown(begin, &confirmed, compare)?;
+            let grown = CompatibleChanges::grown(begin, &confirmed, compare)?;
             if !all.iter().any(|other| other.is_as(&grown)) {
                 all.push(grown);
             }
@@ -103,7 +104,11 @@ impl Together {
             _ => format!("with each of {} combinations of changes", all.len()),
         };
         let how = format!("as it is, and {how}");
-        let outcomes = compare(&Changes::default(), &all.iter().collect::<Vec<_>>(), &how)?;
+        let outcomes = compare(
+            &CompatibleChanges::default(),
+            &all.iter().collect::<Vec<_>>(),
+            &how,
+        )?;
         let mut compared: Vec<_> = all.into_iter().zip(outcomes).collect();
         compared.sort_by(|(_, (a, _)), (_, (b, _))| b.gain().total_cmp(&a.gain()));
         let (changes, (verdict, seconds)) = compared.swap_remove(0);
@@ -116,7 +121,7 @@ impl Together {
 
     /// What is in the patch, and what is not, if more than one change was confirmed.
     pub(crate) fn outcome(&self) -> Option<String> {
-        let Changes {
+        let CompatibleChanges {
             names, left_out, ..
         } = &self.changes;
         let mut text = match (names.as_slice(), &self.verdict) {
@@ -161,8 +166,8 @@ impl Together {
     }
 }
 
-impl Changes {
-    fn of(trial: &Trial) -> Self {
+impl CompatibleChanges {
+    fn of(trial: &ChangeTrial) -> Self {
         Self {
             names: vec![trial.name()],
             files: vec![(trial.file.clone(), trial.edits.clone())],
@@ -171,7 +176,11 @@ impl Changes {
     }
 
     /// The first one, and all others with which the program is faster still.
-    fn grown(first: &Trial, confirmed: &[&Trial], compare: &mut Compare) -> Result<Self> {
+    fn grown(
+        first: &ChangeTrial,
+        confirmed: &[&ChangeTrial],
+        compare: &mut Compare,
+    ) -> Result<Self> {
         let mut all = Self::of(first);
         let mut chosen = vec![first];
         let mut purposes = vec![first.purpose()];
@@ -189,12 +198,12 @@ impl Changes {
             let how = format!("with {}, and with {} besides", all.shown(), trial.name());
             let outcome = compare(&all, &[&more], &how)?.pop();
             match outcome {
-                Some((Verdict::Confirmed(..), _)) => {
+                Some((TrialVerdict::Confirmed(..), _)) => {
                     chosen.push(trial);
                     all = more;
                 }
                 other => {
-                    let why = other.map_or(Verdict::Open, |(verdict, _)| verdict);
+                    let why = other.map_or(TrialVerdict::Open, |(verdict, _)| verdict);
                     all.left_out.push((trial.name(), why.to_string()));
                 }
             }
@@ -202,7 +211,7 @@ impl Changes {
         Ok(all)
     }
 
-    fn with(&self, trial: &Trial) -> Self {
+    fn with(&self, trial: &ChangeTrial) -> Self {
         let mut more = self.clone();
         more.names.push(trial.name());
         match more.files.iter_mut().find(|(file, _)| *file == trial.file) {
@@ -246,18 +255,18 @@ impl Changes {
 
 #[cfg(test)]
 mod tests {
-    use portmortem_analyzer::advice::{Change, Written};
+    use portmortem_analyzer::advice::{Change, WrittenPredicate};
 
     use super::*;
 
     /// A change that writes at one place and was measured.
-    fn trial(name: &str, at: usize, seconds: f64) -> Trial {
-        let of = Written {
+    fn trial(name: &str, at: usize, seconds: f64) -> ChangeTrial {
+        let of = WrittenPredicate {
             name: name.to_owned(),
             arity: 0,
             file: String::new(),
         };
-        Trial {
+        ChangeTrial {
             finding: name.to_owned(),
             also: Vec::new(),
             share: 50.0,
@@ -266,19 +275,22 @@ mod tests {
             edits: vec![Edit::for_tests(at, name)],
             condition: None,
             seconds: Vec::new(),
-            verdict: Verdict::Confirmed(10.0, seconds, 10.0 / seconds, 0.0),
+            verdict: TrialVerdict::Confirmed(10.0, seconds, 10.0 / seconds, 0.0),
         }
     }
 
     /// The best of them if programs take what a function says of their changes.
-    fn best(trials: &[Trial], takes: impl Fn(&str) -> f64) -> (String, Vec<String>, Option<f64>) {
+    fn best(
+        trials: &[ChangeTrial],
+        takes: impl Fn(&str) -> f64,
+    ) -> (String, Vec<String>, Option<f64>) {
         let together = Together::best(trials, &mut |base, changed, _| {
             let old = takes(&base.shown());
             let outcomes = changed.iter().map(|one| {
                 let new = takes(&one.shown());
                 let verdict = match new < old {
-                    true => Verdict::Confirmed(old, new, old / new, 0.0),
-                    false => Verdict::NoFaster(old, new),
+                    true => TrialVerdict::Confirmed(old, new, old / new, 0.0),
+                    false => TrialVerdict::NoFaster(old, new),
                 };
                 (verdict, vec![new])
             });
@@ -287,7 +299,7 @@ mod tests {
         .unwrap();
         let left_out = together.changes.left_out.iter();
         let names = left_out.map(|(name, _)| name.clone()).collect();
-        let gain = together.verdict.as_ref().map(Verdict::gain);
+        let gain = together.verdict.as_ref().map(TrialVerdict::gain);
         (together.changes.shown(), names, gain)
     }
 

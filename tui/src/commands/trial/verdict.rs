@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// What trials say of a change.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum TrialVerdict {
     /// Seconds before and after, how many times faster, and the relative half of the interval.
     Confirmed(f64, f64, f64, f64),
     Undecided(f64, f64),
@@ -26,17 +26,17 @@ const LEAST: f64 = 1.02;
 /// chance in one of 126 trials; so the
 /// interval is from the smallest ratio to the largest, and the change is confirmed if all of it is
 /// a gain.
-pub(super) fn compare(before: &[f64], after: &[f64]) -> Verdict {
+pub(super) fn compare(before: &[f64], after: &[f64]) -> TrialVerdict {
     let (old, new) = (median(before), median(after));
     let ratio = ratio(old, new);
     let least = smallest(before) / largest(after).max(f64::MIN_POSITIVE);
     let most = largest(before) / smallest(after).max(f64::MIN_POSITIVE);
     if least >= LEAST {
-        Verdict::Confirmed(old, new, ratio, (most - least) / 2.0 / ratio)
+        TrialVerdict::Confirmed(old, new, ratio, (most - least) / 2.0 / ratio)
     } else if ratio < LEAST {
-        Verdict::NoFaster(old, new)
+        TrialVerdict::NoFaster(old, new)
     } else {
-        Verdict::Undecided(old, new)
+        TrialVerdict::Undecided(old, new)
     }
 }
 
@@ -58,7 +58,7 @@ fn median(of: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
-impl Verdict {
+impl TrialVerdict {
     /// The same runs, if the change is none to make.
     pub(super) fn into_bound(self) -> Self {
         match self {
@@ -117,7 +117,7 @@ impl Verdict {
     }
 }
 
-impl std::fmt::Display for Verdict {
+impl std::fmt::Display for TrialVerdict {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(why) = self.refutation() {
             write!(out, "refuted: {why}")?;

@@ -21,7 +21,7 @@ use self::processor::{ABOVE_FRAME, REGISTERS};
 pub(super) use self::processor::{LONGEST, gate, looking_gate, stub};
 use crate::native::offsets;
 use crate::native::shadow::Shadow;
-use crate::native::words::Cell;
+use crate::native::words::CodeWord;
 
 /// What stubs need of the thread that they run in.
 #[repr(C)]
@@ -64,7 +64,7 @@ pub(super) type Handler = extern "C" fn(place: usize, cell: usize);
 /// Where the engine keeps the place of the next cell, at every jump to a label: the same for all,
 /// because a jump may lead to any of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counter {
+pub(super) enum CellCounter {
     /// In the register of that number.
     Register(u8),
     /// So many words above the stack pointer.
@@ -76,14 +76,14 @@ const STACK_WORDS: usize = 64;
 
 /// What the engine's registers and its stack hold at a stub.
 #[derive(Debug)]
-pub(super) struct Machine<'a> {
+pub(super) struct StubRegisters<'a> {
     registers: &'a [usize; REGISTERS],
     stack: &'a [usize; STACK_WORDS],
 }
 
 /// Where the place of the next cell may be kept.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Candidates {
+pub(super) struct CellCandidates {
     registers: [bool; REGISTERS],
     stack: [bool; STACK_WORDS],
     looks: usize,
@@ -92,7 +92,7 @@ pub(super) struct Candidates {
 /// So many cells must have been looked at.
 const ENOUGH_LOOKS: usize = 20;
 
-impl Candidates {
+impl CellCandidates {
     pub(super) const ALL: Self = Self {
         registers: [true; REGISTERS],
         stack: [true; STACK_WORDS],
@@ -100,8 +100,8 @@ impl Candidates {
     };
 
     /// Keeps those that point behind `cell`.
-    pub(super) fn look(&mut self, machine: &Machine, cell: usize) {
-        let next = cell + size_of::<Cell>();
+    pub(super) fn look(&mut self, machine: &StubRegisters, cell: usize) {
+        let next = cell + size_of::<CodeWord>();
         for (right, &value) in self.registers.iter_mut().zip(machine.registers) {
             *right &= value == next;
         }
@@ -112,17 +112,17 @@ impl Candidates {
     }
 
     /// One that was right every time.
-    pub(super) fn best(&self) -> Option<Counter> {
+    pub(super) fn best(&self) -> Option<CellCounter> {
         let position = |right: &[bool]| right.iter().position(|&right| right);
         if self.looks < ENOUGH_LOOKS {
             return None;
         }
-        let register = position(&self.registers).map(|at| Counter::Register(at as u8));
-        register.or_else(|| position(&self.stack).map(|at| Counter::Stack(at as u8)))
+        let register = position(&self.registers).map(|at| CellCounter::Register(at as u8));
+        register.or_else(|| position(&self.stack).map(|at| CellCounter::Stack(at as u8)))
     }
 }
 
-impl Machine<'_> {
+impl StubRegisters<'_> {
     /// # Safety
     /// `registers` is what the looking gate passes: the stub's part of the stack lies above, and
     /// the engine's above that.
@@ -138,7 +138,7 @@ impl Machine<'_> {
     }
 }
 
-/// A function that is shown all registers; see [`Machine::at`].
+/// A function that is shown all registers; see [`StubRegisters::at`].
 pub(super) type Looker = extern "C" fn(place: usize, registers: *const usize);
 
 /// What a stub compares before it calls its gate.
@@ -158,7 +158,7 @@ pub(super) enum Glance {
 
 /// What a stub is made of.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct StubShape {
     pub(super) glance: Glance,
     /// Addresses of places and the gates that get them, which are to be done before, in this order.
     pub(super) before: [Option<(usize, usize)>; 2],
@@ -167,7 +167,7 @@ pub(super) struct Shape {
     /// Address of the gate.
     pub(super) gate: usize,
     /// Where control goes on.
-    pub(super) label: Cell,
+    pub(super) label: CodeWord,
 }
 
 /// What the engine is that has come to a stub: the first one that a thread runs is its own.

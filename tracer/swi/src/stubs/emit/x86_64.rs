@@ -8,13 +8,13 @@ use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 
 use super::{
-    Counter, Glance, HANDLER_STACK, Handler, Looker, OWN_STACK, Shape, ThreadBlock,
+    CellCounter, Glance, HANDLER_STACK, Handler, Looker, OWN_STACK, StubShape, ThreadBlock,
     thread_block_offset,
 };
 use crate::native::known;
 use crate::native::offsets::{FRAME_DEFINITION, FRAME_PARENT, Offsets};
 use crate::native::shadow::Shadow;
-use crate::native::words::Cell;
+use crate::native::words::CodeWord;
 
 // A thread-local variable at a fixed distance from the thread pointer, so that stubs reach it in
 // one instruction.
@@ -102,7 +102,7 @@ pub(in super::super) fn looking_gate(at: usize, looker: Looker) -> Option<Vec<u8
 /// A gate to a handler. `ask` finds out where the thread's handlers run.
 pub(in super::super) fn gate(
     at: usize,
-    counter: Counter,
+    counter: CellCounter,
     handler: Handler,
     ask: extern "C" fn(),
 ) -> Option<Vec<u8>> {
@@ -116,10 +116,10 @@ pub(in super::super) fn gate(
     );
     match counter {
         // The stub and this gate have saved these two; all other registers are as they were.
-        Counter::Register(5) => dynasm!(ops; .arch x64; mov rsi, [rbp]),
-        Counter::Register(7) => dynasm!(ops; .arch x64; mov rsi, [rbp + 16]),
-        Counter::Register(number) => dynasm!(ops; .arch x64; mov rsi, Rq(number)),
-        Counter::Stack(words) => {
+        CellCounter::Register(5) => dynasm!(ops; .arch x64; mov rsi, [rbp]),
+        CellCounter::Register(7) => dynasm!(ops; .arch x64; mov rsi, [rbp + 16]),
+        CellCounter::Register(number) => dynasm!(ops; .arch x64; mov rsi, Rq(number)),
+        CellCounter::Stack(words) => {
             let at = ABOVE_FRAME + 8 * i32::from(words);
             dynasm!(ops; .arch x64; mov rsi, [rbp + at]);
         }
@@ -198,7 +198,7 @@ fn restore_vectors(ops: &mut VecAssembler<X64Relocation>) {
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
 /// A stub that is executed at `at`.
-pub(in super::super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8>> {
+pub(in super::super) fn stub(at: usize, shape: &StubShape, offsets: &Offsets) -> Option<Vec<u8>> {
     let mut ops = assembler(at);
     let (label, gate, place) = (shape.label, shape.gate, shape.place as i64);
     dynasm!(ops; .arch x64; .bytes ENDBR64);
@@ -230,7 +230,7 @@ pub(in super::super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Opt
 
 /// Goes on to `label` if the running frame is [`Shadow::quiet`] or newer. No frame is newer than
 /// a negative distance from the base of the local stack.
-fn glance_at_quiet(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: &Offsets) {
+fn glance_at_quiet(ops: &mut VecAssembler<X64Relocation>, label: CodeWord, offsets: &Offsets) {
     let field = offset_of!(Shadow, quiet) as i32;
     frame_and_shadow(ops, offsets);
     dynasm!(ops
@@ -244,7 +244,7 @@ fn glance_at_quiet(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: 
 }
 
 /// Goes on to `label` if the running frame is [`Shadow::announced`], which it is no more.
-fn glance_at_announced(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: &Offsets) {
+fn glance_at_announced(ops: &mut VecAssembler<X64Relocation>, label: CodeWord, offsets: &Offsets) {
     let field = offset_of!(Shadow, announced) as i32;
     frame_and_shadow(ops, offsets);
     dynasm!(ops
@@ -297,7 +297,7 @@ fn frame_and_shadow(ops: &mut VecAssembler<X64Relocation>, offsets: &Offsets) {
 
 /// Goes on to `label` unless the running frame is [`Shadow::expected`], or was called by C or
 /// from a frame of `catch/3`.
-fn glance_at_caller(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: &Offsets) {
+fn glance_at_caller(ops: &mut VecAssembler<X64Relocation>, label: CodeWord, offsets: &Offsets) {
     let block = thread_block_offset();
     let engine_of_block = block + offset_of!(ThreadBlock, engine) as i32;
     let shadow_of_block = block + offset_of!(ThreadBlock, shadow) as i32;

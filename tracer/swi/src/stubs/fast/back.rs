@@ -10,12 +10,12 @@ use super::Setting;
 use super::fields::*;
 use super::parts::*;
 use crate::native::offsets::{DEBUGGER, Offsets};
-use crate::native::place::Place;
+use crate::native::place::StubPlace;
 
 /// Code of a cell at which a clause has been entered.
 pub(in super::super) fn entered(setting: &Setting) -> Option<Vec<u8>> {
     let mut ops = begin(setting);
-    let callee = Place::CALLEE as i32;
+    let callee = StubPlace::CALLEE as i32;
     let &Offsets {
         environment, base, ..
     } = setting.offsets;
@@ -270,7 +270,7 @@ pub(in super::super) fn cut_behind(setting: &Setting) -> Option<Vec<u8>> {
 
 /// The newest exited box, which is `rsi`, is cut. Goes to `slow` before anything has changed.
 /// Changes `rax`, `rdx`.
-fn cut_newest(ops: &mut Code) {
+fn cut_newest(ops: &mut FastCode) {
     dynasm!(ops
         ; .arch x64
         ; mov eax, [rsi + EXITED_OPEN]

@@ -160,7 +160,7 @@ pub(in super::super) fn call(
 
 /// A last call in a frame that is not the one of the active box, as in a body that `call/1` has
 /// made: a box opens in the same frame.
-fn enter(ops: &mut Code, setting: &Setting) {
+fn enter(ops: &mut FastCode, setting: &Setting) {
     let &Offsets {
         environment,
         choice,
@@ -270,7 +270,7 @@ fn enter(ops: &mut Code, setting: &Setting) {
 
 /// A box opens for the place in `rdi`: its number is `r10d`, its frame `r11`, the caller's `r8`,
 /// the newest choicepoint `r9`, and it returns to `rax`. Changes `rax`, `rdx`, `r10`.
-fn open_box(ops: &mut Code) {
+fn open_box(ops: &mut FastCode) {
     dynasm!(ops
         ; .arch x64
         ; imul rdx, r10, BOX

@@ -22,19 +22,19 @@ pub(super) use call::call;
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use none::{call, cut_behind, entered, resumed, returned};
 
-use super::emit::Counter;
+use super::emit::CellCounter;
 use crate::native::offsets::Offsets;
-use crate::native::words::Cell;
+use crate::native::words::CodeWord;
 
 /// What gates of fast code are made of.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setting {
     /// Where the code is executed.
     pub(super) at: usize,
-    pub(super) counter: Counter,
+    pub(super) counter: CellCounter,
     pub(super) offsets: &'static Offsets,
     /// Cells below this have no stub.
-    pub(super) first_stub: Cell,
+    pub(super) first_stub: CodeWord,
     /// The gate of the handler.
     pub(super) slow: usize,
 }

@@ -10,12 +10,12 @@ use super::Setting;
 use super::fields::*;
 use crate::native::offsets::CLAUSE;
 use crate::native::shadow::NOT_QUIET;
-use crate::stubs::emit::{self, Counter, ThreadBlock};
+use crate::stubs::emit::{self, CellCounter, ThreadBlock};
 
-pub(super) type Code = VecAssembler<X64Relocation>;
+pub(super) type FastCode = VecAssembler<X64Relocation>;
 
 /// The active box is `r11`, and its number `r10d`; `edx` is the number of exited boxes.
-pub(super) fn active_box(ops: &mut Code) {
+pub(super) fn active_box(ops: &mut FastCode) {
     dynasm!(ops
         ; .arch x64
         ; mov r10d, [rcx + ACTIVE]
@@ -26,7 +26,7 @@ pub(super) fn active_box(ops: &mut Code) {
 }
 
 /// The newest of `edx` exited boxes is `rsi`. Changes `rdx`.
-pub(super) fn exited_box(ops: &mut Code) {
+pub(super) fn exited_box(ops: &mut FastCode) {
     dynasm!(ops
         ; .arch x64
         ; imul rsi, rdx, EXITED_BOX
@@ -36,7 +36,7 @@ pub(super) fn exited_box(ops: &mut Code) {
 }
 
 /// Goes to `slow` unless the newest choicepoint resumes at a stub.
-pub(super) fn watched(ops: &mut Code, setting: &Setting) {
+pub(super) fn watched(ops: &mut FastCode, setting: &Setting) {
     let offsets = setting.offsets;
     let choice = offsets.choice;
     let (value, clause, codes) = (
@@ -63,8 +63,8 @@ pub(super) fn watched(ops: &mut Code, setting: &Setting) {
 
 /// Saves registers, and goes to `slow` unless the engine that runs is the one of the shadow, and
 /// is recorded.
-pub(super) fn begin(setting: &Setting) -> Code {
-    let mut ops = Code::new(setting.at);
+pub(super) fn begin(setting: &Setting) -> FastCode {
+    let mut ops = FastCode::new(setting.at);
     let block = emit::thread_block_offset();
     let engine_of_block = block + offset_of!(ThreadBlock, engine) as i32;
     let shadow_of_block = block + offset_of!(ThreadBlock, shadow) as i32;
@@ -81,14 +81,14 @@ pub(super) fn begin(setting: &Setting) -> Code {
 }
 
 /// The place of the next cell is in `rsi`. Nothing but saved registers has changed.
-pub(super) fn load_counter(ops: &mut Code, counter: Counter) {
+pub(super) fn load_counter(ops: &mut FastCode, counter: CellCounter) {
     match counter {
-        Counter::Register(7) => dynasm!(ops; .arch x64; mov rsi, [rsp + SAVED + 8]),
-        Counter::Register(0) => dynasm!(ops; .arch x64; mov rsi, [rsp + 56]),
-        Counter::Register(1) => dynasm!(ops; .arch x64; mov rsi, [rsp + 48]),
-        Counter::Register(4) => {}
-        Counter::Register(number) => dynasm!(ops; .arch x64; mov rsi, Rq(number)),
-        Counter::Stack(words) => {
+        CellCounter::Register(7) => dynasm!(ops; .arch x64; mov rsi, [rsp + SAVED + 8]),
+        CellCounter::Register(0) => dynasm!(ops; .arch x64; mov rsi, [rsp + 56]),
+        CellCounter::Register(1) => dynasm!(ops; .arch x64; mov rsi, [rsp + 48]),
+        CellCounter::Register(4) => {}
+        CellCounter::Register(number) => dynasm!(ops; .arch x64; mov rsi, Rq(number)),
+        CellCounter::Stack(words) => {
             let at = SAVED + emit::ABOVE_RETURN + 8 * i32::from(words);
             dynasm!(ops; .arch x64; mov rsi, [rsp + at]);
         }
@@ -97,14 +97,14 @@ pub(super) fn load_counter(ops: &mut Code, counter: Counter) {
 
 /// Writes the event whose word `load` puts into `rax`; its length is that of the place. Goes to
 /// `slow` before anything has changed. Changes `rax`, `rdx`.
-pub(super) fn event(ops: &mut Code, load: impl FnOnce(&mut Code)) {
+pub(super) fn event(ops: &mut FastCode, load: impl FnOnce(&mut FastCode)) {
     clock(ops);
     load(ops);
     dynasm!(ops; .arch x64; or rdx, rax; mov rax, [rdi + EVENT_LENGTH]);
     store(ops);
 }
 
-pub(super) fn fixed_event(ops: &mut Code, word: u64, length: usize) {
+pub(super) fn fixed_event(ops: &mut FastCode, word: u64, length: usize) {
     clock(ops);
     let (word, length) = (word as i32, length as i32);
     dynasm!(ops; .arch x64; or rdx, word; mov eax, length);
@@ -113,7 +113,7 @@ pub(super) fn fixed_event(ops: &mut Code, word: u64, length: usize) {
 
 /// Leaves the shifted ticks since the last event in `rdx`, the tick on the stack, and the
 /// stream's address below it.
-pub(super) fn clock(ops: &mut Code) {
+pub(super) fn clock(ops: &mut FastCode) {
     dynasm!(ops
         ; .arch x64
         ; rdtsc
@@ -142,7 +142,7 @@ pub(super) fn clock(ops: &mut Code) {
 }
 
 /// Stores the event in `rdx`, of which `rax` bytes count.
-pub(super) fn store(ops: &mut Code) {
+pub(super) fn store(ops: &mut FastCode) {
     dynasm!(ops
         ; .arch x64
         ; mov [rbp], rdx
@@ -160,7 +160,7 @@ pub(super) fn store(ops: &mut Code) {
 }
 
 /// The active box, `r11` with the number `r10d`, is left for good. Changes `rax`.
-pub(super) fn leave(ops: &mut Code) {
+pub(super) fn leave(ops: &mut FastCode) {
     dynasm!(ops
         ; .arch x64
         ; mov [rcx + TOP], r10d
@@ -171,7 +171,7 @@ pub(super) fn leave(ops: &mut Code) {
 
 /// What stubs compare is set again: [`settle`](crate::native::Shadow::settle). Changes `rax`,
 /// `rdx`.
-pub(super) fn settle(ops: &mut Code) {
+pub(super) fn settle(ops: &mut FastCode) {
     dynasm!(ops
         ; .arch x64
         ; mov eax, [rcx + ACTIVE]
@@ -188,7 +188,7 @@ pub(super) fn settle(ops: &mut Code) {
     );
 }
 
-pub(super) fn end(mut ops: Code, setting: &Setting) -> Option<Vec<u8>> {
+pub(super) fn end(mut ops: FastCode, setting: &Setting) -> Option<Vec<u8>> {
     let slow = setting.slow;
     dynasm!(ops
         ; .arch x64

@@ -8,7 +8,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::AnalysisView;
 use crate::table::integer;
-use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::table::{CellKind, ListColumn, Source, TableView, key_of};
 
 /// The rows.
 #[derive(Debug)]
@@ -17,53 +17,53 @@ pub(super) struct Exceptions {
     rows: Vec<(Thrown, String)>,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new(
+const COLUMNS: &[ListColumn] = &[
+    ListColumn::new(
         "ns",
         "cost",
-        Kind::Time,
+        CellKind::Time,
         "Time in the outermost boxes that they left.",
     ),
-    Column::new("count", "times", Kind::Count, "How many."),
-    Column::new(
+    ListColumn::new("count", "times", CellKind::Count, "How many."),
+    ListColumn::new(
         "line",
         "raised at",
-        Kind::Text,
+        CellKind::Text,
         "The goal that called what raised it.",
     )
     .rank(1)
     .unless_zero(),
-    Column::new(
+    ListColumn::new(
         "stream",
         "stream",
-        Kind::Count,
+        CellKind::Count,
         "Of the dearest one: its stream.",
     )
     .hidden(),
-    Column::new(
+    ListColumn::new(
         "event",
         "event",
-        Kind::Count,
+        CellKind::Count,
         "Of the dearest one: its first event.",
     )
     .hidden(),
-    Column::new(
+    ListColumn::new(
         "predicate",
         "raised in",
-        Kind::Text,
+        CellKind::Text,
         "What raised them; the same as raised.",
     )
     .hidden(),
-    Column::new(
+    ListColumn::new(
         "raised",
         "raised in",
-        Kind::Name,
+        CellKind::Name,
         "The first box that they left.",
     ),
-    Column::new(
+    ListColumn::new(
         "caught",
         "caught in",
-        Kind::Name,
+        CellKind::Name,
         "The box that they did not leave.",
     ),
 ];
@@ -93,7 +93,7 @@ impl Exceptions {
 }
 
 /// Stream and number of the dearest event of the row that the cursor is on.
-pub(super) fn dearest(table: &Table) -> Option<(u32, u64)> {
+pub(super) fn dearest(table: &TableView) -> Option<(u32, u64)> {
     let row = table.row()?;
     let cell = |column| match table.source().cell(row, column) {
         Cell::Integer(number) => u64::try_from(number).ok(),
@@ -103,7 +103,7 @@ pub(super) fn dearest(table: &Table) -> Option<(u32, u64)> {
 }
 
 impl Source for Exceptions {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         COLUMNS
     }
 

@@ -11,7 +11,7 @@ use portmortem_analyzer::walk::Step;
 
 /// A condition, and whether it is known that it holds for no event of the trace.
 #[derive(Debug)]
-pub(in crate::screens) struct Asked {
+pub(in crate::screens) struct AskedCondition {
     condition: On,
     holds_nowhere: OnceLock<bool>,
 }
@@ -24,7 +24,7 @@ enum On {
     Box(Box<ListedCondition>, SiteNames),
 }
 
-impl Asked {
+impl AskedCondition {
     /// Reads a condition; without a trace only one on events themselves.
     ///
     /// # Errors

@@ -6,9 +6,9 @@ use portmortem_analyzer::timeline::Blocks;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
 
-use super::reader::Reader;
-use super::search::{Leg, Search, Wanted, Way};
-use super::{Effect, Events, is_port, leaves};
+use super::reader::EventReader;
+use super::search::{Direction, EventTest, Leg, Search};
+use super::{Effect, EventsScreen, is_port, leaves};
 
 /// What is looked for in the whole stream if need be, to go there.
 #[derive(Debug)]
@@ -30,8 +30,8 @@ pub(super) enum Then {
     List,
 }
 
-impl Events {
-    fn find(&mut self, legs: Vec<Leg>, then: Then, what: &str, wanted: Wanted) -> Effect {
+impl EventsScreen {
+    fn find(&mut self, legs: Vec<Leg>, then: Then, what: &str, wanted: EventTest) -> Effect {
         let Some(reader) = &self.reader else {
             return Effect::Done;
         };
@@ -63,14 +63,20 @@ impl Events {
     }
 
     /// Looks in one direction from the cursor.
-    fn find_from_here(&mut self, forward: bool, then: Then, what: &str, wanted: Wanted) -> Effect {
+    fn find_from_here(
+        &mut self,
+        forward: bool,
+        then: Then,
+        what: &str,
+        wanted: EventTest,
+    ) -> Effect {
         let (Some(reader), Some(&step)) = (&self.reader, self.step()) else {
             return Effect::Done;
         };
         let way = if forward {
-            Way::After(step)
+            Direction::After(step)
         } else {
-            Way::Before(step)
+            Direction::Before(step)
         };
         let which = if forward { "later" } else { "earlier" };
         let legs = vec![Leg {
@@ -86,7 +92,8 @@ impl Events {
             return Effect::Done;
         };
         let stream = reader.stream;
-        let legs = [Way::From(number), Way::Until(number)].map(|way| Leg { stream, way });
+        let legs =
+            [Direction::From(number), Direction::Until(number)].map(|way| Leg { stream, way });
         self.clear();
         self.find_listed(legs.into(), Then::List, "event that is listed")
     }
@@ -97,9 +104,9 @@ impl Events {
             return Effect::Done;
         };
         let way = if last {
-            Way::Until(reader.last().saturating_add(1))
+            Direction::Until(reader.last().saturating_add(1))
         } else {
-            Way::From(0)
+            Direction::From(0)
         };
         let leg = Leg {
             stream: reader.stream,
@@ -129,9 +136,10 @@ impl Events {
 
     /// To the event of this number, or the next one if it was lost or is hidden.
     pub(super) fn go_to_event(&mut self, stream: usize, number: u64) -> Effect {
-        let ways = [Way::From(number), Way::Until(number)];
+        let ways = [Direction::From(number), Direction::Until(number)];
         let legs = ways.map(|way| Leg { stream, way });
-        let visible = Box::new(|reader: &Reader, step: &Step, _: &Moment| reader.is_visible(step));
+        let visible =
+            Box::new(|reader: &EventReader, step: &Step, _: &Moment| reader.is_visible(step));
         self.find(legs.into(), Then::Go, "event that is not hidden", visible)
     }
 
@@ -165,7 +173,7 @@ impl Events {
         let streams = 0..reader.analysis.trace.streams().len();
         let legs = streams.map(|stream| Leg {
             stream,
-            way: Way::From(0),
+            way: Direction::From(0),
         });
         let total = reader.analysis.events();
         let search = Search::start(reader, legs, total, 1, of(predicate));
@@ -181,9 +189,9 @@ impl Events {
             return Effect::Done;
         };
         let (way, what) = if forward {
-            (Way::After(step), "later match")
+            (Direction::After(step), "later match")
         } else {
-            (Way::Before(step), "earlier match")
+            (Direction::Before(step), "earlier match")
         };
         let stream = reader.stream;
         self.find_listed(vec![Leg { stream, way }], Then::Go, what)
@@ -203,7 +211,7 @@ impl Events {
         let Some(kind) = self.step().map(Step::kind) else {
             return Effect::Done;
         };
-        let same = move |reader: &Reader, step: &Step, _: &Moment| {
+        let same = move |reader: &EventReader, step: &Step, _: &Moment| {
             step.kind() == kind && reader.lists(step)
         };
         self.find_from_here(forward, Then::Go, kind.name(), Box::new(same))
@@ -223,7 +231,7 @@ impl Events {
         let Some((of, _)) = self.step().and_then(|step| step.of) else {
             return Effect::Say("no box here".to_owned());
         };
-        let ends = move |_: &Reader, step: &Step, _: &Moment| {
+        let ends = move |_: &EventReader, step: &Step, _: &Moment| {
             let same = step.of.is_some_and(|(other, _)| other.called == of.called);
             same && leaves(step)
         };
@@ -273,26 +281,26 @@ impl Events {
 }
 
 /// From after an event of a stream on through all streams, and round to where that began.
-pub(in crate::screens) fn rounds(reader: &Reader, at: Option<u64>) -> Vec<Leg> {
+pub(in crate::screens) fn rounds(reader: &EventReader, at: Option<u64>) -> Vec<Leg> {
     let streams = reader.analysis.trace.streams().len();
     let others = (1..=streams).map(|by| (reader.stream + by) % streams);
     let from = at.map_or(0, |number| number.saturating_add(1));
     let here = Leg {
         stream: reader.stream,
-        way: Way::From(from),
+        way: Direction::From(from),
     };
     let others = others.map(|stream| Leg {
         stream,
-        way: Way::From(0),
+        way: Direction::From(0),
     });
     std::iter::once(here).chain(others).collect()
 }
 
 /// Marks with the text of this id.
-pub(in crate::screens) fn is_mark(reader: &Reader, text: u32) -> Wanted {
+pub(in crate::screens) fn is_mark(reader: &EventReader, text: u32) -> EventTest {
     let wanted = reader.analysis.trace.text(text).map(str::to_owned);
     Box::new(
-        move |reader: &Reader, step: &Step, _: &Moment| match step.class() {
+        move |reader: &EventReader, step: &Step, _: &Moment| match step.class() {
             Class::Note(Note::Mark(text)) => reader.analysis.trace.text(text) == wanted.as_deref(),
             _ => false,
         },
@@ -300,8 +308,8 @@ pub(in crate::screens) fn is_mark(reader: &Reader, text: u32) -> Wanted {
 }
 
 /// Ports of a predicate.
-fn of(predicate: PredicateIndex) -> Wanted {
-    Box::new(move |_: &Reader, step: &Step, _: &Moment| {
+fn of(predicate: PredicateIndex) -> EventTest {
+    Box::new(move |_: &EventReader, step: &Step, _: &Moment| {
         is_port(step) && step.of.is_some_and(|(of, _)| of.predicate == predicate)
     })
 }

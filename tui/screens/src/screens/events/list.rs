@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use portmortem_analyzer::walk::Step;
 
-use super::reader::Reader;
-use super::search::{Found, Leg, Search, Way};
+use super::reader::EventReader;
+use super::search::{Direction, Leg, Search, SearchResult};
 
 /// Events that are looked for at a time.
 const PIECE: usize = 500;
@@ -19,7 +19,7 @@ const MOST: usize = 4000;
 
 /// Events that follow on each other as listed.
 #[derive(Debug, Default)]
-pub(super) struct List {
+pub(super) struct EventList {
     pub(super) steps: VecDeque<Step>,
     /// The event that the cursor is on.
     pub(super) at: usize,
@@ -37,9 +37,14 @@ struct Side {
     search: Option<Search>,
 }
 
-impl List {
+impl EventList {
     /// Begins with an event, to be drawn in a row, and looks for those around it until some moment.
-    pub(super) fn around(step: Step, row: usize, reader: &Reader, until: Option<Instant>) -> Self {
+    pub(super) fn around(
+        step: Step,
+        row: usize,
+        reader: &EventReader,
+        until: Option<Instant>,
+    ) -> Self {
         let mut list = Self {
             steps: VecDeque::from([step]),
             first: -isize::try_from(row).unwrap_or(0),
@@ -55,7 +60,7 @@ impl List {
     }
 
     /// Looks for more where the cursor is near the end of what is known.
-    fn look(&mut self, reader: &Reader) {
+    fn look(&mut self, reader: &EventReader) {
         let stream = reader.stream;
         let look = |way| {
             let leg = Leg { stream, way };
@@ -65,17 +70,17 @@ impl List {
         if let Some(&last) = self.steps.back()
             && self.after.wants(self.steps.len() - 1 - self.at)
         {
-            self.after.search = look(Way::After(last));
+            self.after.search = look(Direction::After(last));
         }
         if let Some(&first) = self.steps.front()
             && self.before.wants(self.at)
         {
-            self.before.search = look(Way::Before(first));
+            self.before.search = look(Direction::Before(first));
         }
     }
 
     /// Moves the cursor by some events; waits for them until some moment if they are not there yet.
-    pub(super) fn shift(&mut self, rows: isize, reader: &Reader, until: Instant) {
+    pub(super) fn shift(&mut self, rows: isize, reader: &EventReader, until: Instant) {
         if self.target(rows).is_err() {
             self.look(reader);
             self.take(Some(until));
@@ -162,8 +167,8 @@ impl Side {
 
     fn next(&mut self, until: Option<Instant>) -> Option<Vec<Step>> {
         match self.search.as_ref()?.next(until)? {
-            Found::Steps(_, steps) => Some(steps),
-            Found::End(more) => {
+            SearchResult::Steps(_, steps) => Some(steps),
+            SearchResult::End(more) => {
                 self.ends = !more;
                 self.search = None;
                 Some(Vec::new())

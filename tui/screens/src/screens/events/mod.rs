@@ -37,23 +37,23 @@ use crate::screen::{
 };
 use crate::theme::Theme;
 use crate::worker::{poll_until, soon};
-use asked::Asked;
+use asked::AskedCondition;
 use jumps::{Jump, Then};
-use list::List;
-use reader::{Reader, Stacks};
-use reasons::Reason;
-use search::Found;
-use stacks::Part;
-use took::Took;
+use list::EventList;
+use reader::{EventReader, ShownStacks};
+use reasons::SoughtReason;
+use search::SearchResult;
+use stacks::KeyedList;
+use took::ActivationTimes;
 
 /// So many names of predicates are looked through while a key waits.
 const MOST_NAMES: usize = 5000;
 
 /// The screen.
 #[derive(Debug, Default)]
-pub(super) struct Events {
-    reader: Option<Reader>,
-    list: List,
+pub(super) struct EventsScreen {
+    reader: Option<EventReader>,
+    list: EventList,
     /// Where the cursor was last.
     place: u64,
     /// Where the program of the trace runs, as far as that is known.
@@ -61,17 +61,17 @@ pub(super) struct Events {
     /// What is looked for.
     jump: Option<Jump>,
     /// Why an event happened, which is looked for.
-    reason: Option<Reason>,
+    reason: Option<SoughtReason>,
     /// It was given up.
     stopped: bool,
     filter: String,
     filter_error: Option<String>,
     /// Both stacks at the cursor, if they were drawn since it moved.
-    stacks: Option<Stacks>,
+    stacks: Option<ShownStacks>,
     /// Which of the lists beside the events the keys are for, and where in it the cursor is.
-    part: Part,
+    part: KeyedList,
     row: usize,
-    took: Took,
+    took: ActivationTimes,
     /// By site: file and line of the goal, once they are shown.
     places: Vec<String>,
     range: MarkedRange,
@@ -88,7 +88,7 @@ struct EventSpot {
     /// Events that are drawn above it.
     above: usize,
     place: u64,
-    part: Part,
+    part: KeyedList,
     row: usize,
 }
 
@@ -110,7 +110,7 @@ pub(super) fn leaves(step: &Step) -> bool {
     step.class().way_out().is_some()
 }
 
-impl Events {
+impl EventsScreen {
     fn step(&self) -> Option<&Step> {
         self.list.step()
     }
@@ -120,7 +120,7 @@ impl Events {
     }
 
     fn clear(&mut self) {
-        self.list = List::default();
+        self.list = EventList::default();
         self.stacks = None;
     }
 
@@ -134,7 +134,7 @@ impl Events {
     /// The cursor moved.
     fn moved(&mut self) {
         self.stacks = None;
-        (self.part, self.row) = (Part::Events, 0);
+        (self.part, self.row) = (KeyedList::Events, 0);
         if let Some(step) = self.step() {
             self.place = step.number;
         }
@@ -153,7 +153,7 @@ impl Events {
         if let Some(reader) = &mut self.reader {
             reader.stream = stream;
             let until = soon();
-            self.list = List::around(step, row, reader, Some(until));
+            self.list = EventList::around(step, row, reader, Some(until));
         }
         self.moved();
     }
@@ -245,8 +245,8 @@ impl Events {
                     return Effect::Done;
                 };
                 let first = match found {
-                    Found::Steps(stream, steps) => steps.first().map(|step| (stream, *step)),
-                    Found::End(_) => None,
+                    SearchResult::Steps(stream, steps) => steps.first().map(|step| (stream, *step)),
+                    SearchResult::End(_) => None,
                 };
                 match first {
                     Some((stream, step)) => self.arrive(&jump, stream, step),
@@ -269,19 +269,19 @@ impl Events {
 
     /// Whether something is looked for that takes long.
     fn looks(&self) -> bool {
-        let all = self.reader.as_ref().is_none_or(Reader::lists_all);
+        let all = self.reader.as_ref().is_none_or(EventReader::lists_all);
         self.jump.is_some() || self.reason.is_some() || !all && self.list.share().is_some()
     }
 }
 
-impl Screen for Events {
+impl Screen for EventsScreen {
     fn bindings(&self) -> &'static [Binding] {
         keys::EVENTS
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let stream = self.reader.as_ref().map_or(0, |reader| reader.stream);
-        self.took = Took::default();
+        self.took = ActivationTimes::default();
         self.places.clear();
         self.reason = None;
         if self.reader.is_none() && analysis.filters.window().is_none() {
@@ -289,7 +289,7 @@ impl Screen for Events {
             self.program = program.map(Arc::new);
             self.place = self.begin(stream);
         }
-        self.reader = Some(Reader::new(analysis, stream));
+        self.reader = Some(EventReader::new(analysis, stream));
         let filter = std::mem::take(&mut self.filter);
         self.set_filter(&filter);
     }
@@ -364,9 +364,9 @@ impl Screen for Events {
     }
 }
 
-impl Tabular for Events {}
+impl Tabular for EventsScreen {}
 
-impl Searchable for Events {
+impl Searchable for EventsScreen {
     fn filter(&self) -> Option<&str> {
         Some(&self.filter)
     }
@@ -375,7 +375,7 @@ impl Searchable for Events {
         let text = text.trim();
         self.filter = text.to_owned();
         let trace = self.reader.as_ref().map(|reader| &*reader.analysis.trace);
-        let parsed = (!text.is_empty()).then(|| Asked::parse(text, trace));
+        let parsed = (!text.is_empty()).then(|| AskedCondition::parse(text, trace));
         self.filter_error = None;
         let condition = match parsed {
             None => None,
@@ -396,7 +396,7 @@ impl Searchable for Events {
         let reader = self.reader.as_ref();
         // Of more predicates the thread tells.
         let reader = reader.filter(|reader| reader.analysis.trace.predicates().len() < MOST_NAMES);
-        if reader.is_some_and(Reader::lists_nothing) {
+        if reader.is_some_and(EventReader::lists_nothing) {
             return Effect::Say("no predicate has that name, and no event can be so".to_owned());
         }
         Effect::Done
@@ -415,7 +415,7 @@ impl Searchable for Events {
     }
 }
 
-impl Pointing for Events {
+impl Pointing for EventsScreen {
     fn predicate(&self) -> Option<PredicateIndex> {
         let selected = self.selected().or_else(|| self.of());
         selected.map(|of| of.predicate)
@@ -443,7 +443,7 @@ impl Pointing for Events {
     }
 }
 
-impl Navigable for Events {
+impl Navigable for EventsScreen {
     fn spot(&self) -> Spot {
         let spot = self.spot_of_list();
         let Some(reader) = &self.reader else {
@@ -493,7 +493,7 @@ impl Navigable for Events {
     }
 }
 
-impl Exportable for Events {
+impl Exportable for EventsScreen {
     fn file_name(&self) -> &'static str {
         "events"
     }
@@ -512,7 +512,7 @@ impl Exportable for Events {
     }
 }
 
-impl Clickable for Events {
+impl Clickable for EventsScreen {
     fn click(&mut self, x: u16, y: u16) -> bool {
         if !self.area.contains((x, y).into()) {
             return false;
@@ -520,7 +520,7 @@ impl Clickable for Events {
         let at = self.first + usize::from(y - self.area.y);
         let again = at == self.list.at;
         if at < self.list.steps.len() {
-            (self.part, self.row) = (Part::Events, 0);
+            (self.part, self.row) = (KeyedList::Events, 0);
             self.list.at = at;
             self.shift(0);
         }

@@ -13,7 +13,7 @@ use portmortem_analyzer::tables::{EventRow, SiteNames};
 use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::walk::{Step, Walk};
 
-use super::asked::Asked;
+use super::asked::AskedCondition;
 use super::{is_of_recording, leaves};
 use crate::analysis::AnalysisView;
 
@@ -25,16 +25,16 @@ const MOST_LOOKED_AT: usize = 100_000;
 
 /// A stream, and which of its events are listed.
 #[derive(Debug, Clone)]
-pub(in crate::screens) struct Reader {
+pub(in crate::screens) struct EventReader {
     pub(in crate::screens) analysis: Arc<AnalysisView>,
     /// Its place in the trace.
     pub(in crate::screens) stream: usize,
-    condition: Option<Arc<Asked>>,
+    condition: Option<Arc<AskedCondition>>,
 }
 
 /// The newest boxes of a stack that are not hidden, the newest first.
 #[derive(Debug, Default)]
-pub(in crate::screens) struct Shown {
+pub(in crate::screens) struct ShownBoxes {
     /// With how many are around it.
     pub(in crate::screens) newest: Vec<(u64, OpenBox)>,
     /// How many boxes there are, hidden ones included.
@@ -43,12 +43,12 @@ pub(in crate::screens) struct Shown {
 
 /// Both stacks at an event.
 #[derive(Debug, Default)]
-pub(in crate::screens) struct Stacks {
-    pub(in crate::screens) active: Shown,
-    pub(in crate::screens) choices: Shown,
+pub(in crate::screens) struct ShownStacks {
+    pub(in crate::screens) active: ShownBoxes,
+    pub(in crate::screens) choices: ShownBoxes,
 }
 
-impl Reader {
+impl EventReader {
     pub(in crate::screens) fn new(analysis: &Arc<AnalysisView>, stream: usize) -> Self {
         Self {
             analysis: Arc::clone(analysis),
@@ -57,7 +57,7 @@ impl Reader {
         }
     }
 
-    pub(in crate::screens) fn set_condition(&mut self, condition: Option<Asked>) {
+    pub(in crate::screens) fn set_condition(&mut self, condition: Option<AskedCondition>) {
         self.condition = condition.map(Arc::new);
     }
 
@@ -159,10 +159,10 @@ impl Reader {
     }
 
     /// The stacks at an event: a box that ends there is still on the chain.
-    pub(in crate::screens) fn stacks(&self, at: &Step) -> Stacks {
+    pub(in crate::screens) fn stacks(&self, at: &Step) -> ShownStacks {
         let gap = matches!(at.class(), Class::Lose(_));
         let Some(mut walk) = self.walk(at.number).filter(|_| !gap) else {
-            return Stacks::default();
+            return ShownStacks::default();
         };
         loop {
             let ends = leaves(at).then(|| self.shown(walk.moment().active()));
@@ -171,28 +171,28 @@ impl Reader {
                     let active = match ends {
                         Some(ends) if ends.height > 0 => ends,
                         // After a gap the box that ends may never have been seen before.
-                        Some(_) => Shown {
+                        Some(_) => ShownBoxes {
                             newest: step.of.iter().map(|(of, depth)| (*depth, *of)).collect(),
                             height: step.of.iter().len() as u64,
                         },
                         None => self.shown(walk.moment().active()),
                     };
                     let choices = self.shown(walk.moment().choices());
-                    return Stacks { active, choices };
+                    return ShownStacks { active, choices };
                 }
                 Some(step) if step.number < at.number => {}
-                _ => return Stacks::default(),
+                _ => return ShownStacks::default(),
             }
         }
     }
 
-    fn shown(&self, boxes: &Stack) -> Shown {
+    fn shown(&self, boxes: &Stack) -> ShownBoxes {
         let height = boxes.len() as u64;
         let newest = (0..height).rev().zip(boxes.newest());
         let newest = newest
             .take(MOST_LOOKED_AT)
             .filter(|(_, of)| !self.is_hidden(of));
-        Shown {
+        ShownBoxes {
             newest: newest.take(MOST_BOXES).collect(),
             height,
         }

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use portmortem_analyzer::listing::{Explainer, Explanation};
-use portmortem_analyzer::tables::Place;
+use portmortem_analyzer::tables::PredicateMoment;
 use portmortem_analyzer::walk::Step;
 
-use super::reader::Reader;
-use super::{Effect, Events};
+use super::reader::EventReader;
+use super::{Effect, EventsScreen};
 use crate::format::count;
 use crate::worker::{Received, Worker};
 
@@ -16,7 +16,7 @@ const MOST_NAMED: usize = 3;
 
 /// An explanation that is looked for.
 #[derive(Debug)]
-pub(super) struct Reason {
+pub(super) struct SoughtReason {
     at: Step,
     worker: Worker<Explanation>,
 }
@@ -28,8 +28,8 @@ pub(super) struct Told {
     pub(super) event: Option<u64>,
 }
 
-impl Reason {
-    pub(super) fn look_for(reader: &Reader, at: Step) -> Self {
+impl SoughtReason {
+    pub(super) fn look_for(reader: &EventReader, at: Step) -> Self {
         let reader = reader.clone();
         let worker = Worker::start(0, move |task| {
             let trace = &reader.analysis.trace;
@@ -54,13 +54,13 @@ impl Reason {
     }
 }
 
-impl Events {
+impl EventsScreen {
     /// Begins to look for why the event under the cursor happened.
     pub(super) fn explain(&mut self) -> Effect {
         let (Some(reader), Some(&at)) = (&self.reader, self.step()) else {
             return Effect::Done;
         };
-        self.reason = Some(Reason::look_for(reader, at));
+        self.reason = Some(SoughtReason::look_for(reader, at));
         self.soon()
     }
 
@@ -79,8 +79,8 @@ impl Events {
 }
 
 /// An explanation in words.
-fn told(reader: &Reader, at: &Step, explanation: &Explanation) -> Told {
-    let name = |place: &Place| reader.analysis.predicate(place.predicate).to_owned();
+fn told(reader: &EventReader, at: &Step, explanation: &Explanation) -> Told {
+    let name = |place: &PredicateMoment| reader.analysis.predicate(place.predicate).to_owned();
     let here = at
         .of
         .map_or("", |(of, _)| reader.analysis.predicate(of.predicate));

@@ -10,7 +10,7 @@ use portmortem_analyzer::machine::Class;
 use portmortem_analyzer::moment::Moment;
 use portmortem_analyzer::walk::Step;
 
-use super::reader::Reader;
+use super::reader::EventReader;
 use crate::worker::{Received, Task, Worker};
 
 /// Events between two looks at whether to stop.
@@ -23,12 +23,12 @@ const OFTEN: Duration = Duration::from_millis(30);
 #[derive(Debug, Clone, Copy)]
 pub(in crate::screens) struct Leg {
     pub(in crate::screens) stream: usize,
-    pub(in crate::screens) way: Way,
+    pub(in crate::screens) way: Direction,
 }
 
 /// A direction, and where it begins.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::screens) enum Way {
+pub(in crate::screens) enum Direction {
     /// From the event of this number on.
     From(u64),
     /// From the next event on.
@@ -41,7 +41,7 @@ pub(in crate::screens) enum Way {
 
 impl Leg {
     /// How many events there are on it.
-    pub(in crate::screens) fn length(&self, reader: &Reader) -> u64 {
+    pub(in crate::screens) fn length(&self, reader: &EventReader) -> u64 {
         let numbers = reader.numbers_of(self.stream);
         if self.way.is_forward() {
             numbers.end.saturating_sub(self.way.number())
@@ -51,7 +51,7 @@ impl Leg {
     }
 }
 
-impl Way {
+impl Direction {
     fn is_forward(self) -> bool {
         matches!(self, Self::From(_) | Self::After(_))
     }
@@ -84,7 +84,7 @@ impl Way {
 
 /// What a search has to say.
 #[derive(Debug)]
-pub(in crate::screens) enum Found {
+pub(in crate::screens) enum SearchResult {
     /// Events of a stream, in the order in which they were come to.
     Steps(usize, Vec<Step>),
     /// That was all; whether there may be more.
@@ -93,23 +93,23 @@ pub(in crate::screens) enum Found {
 
 /// A search under way.
 #[derive(Debug)]
-pub(in crate::screens) struct Search(Worker<Found>);
+pub(in crate::screens) struct Search(Worker<SearchResult>);
 
 /// Says of an event, and the boxes after it, whether it is looked for.
-pub(in crate::screens) type Wanted = Box<dyn FnMut(&Reader, &Step, &Moment) -> bool + Send>;
+pub(in crate::screens) type EventTest = Box<dyn FnMut(&EventReader, &Step, &Moment) -> bool + Send>;
 
 impl Search {
     /// Looks for so many events along some legs, one after the other. `total` is the events to be looked at.
     pub(in crate::screens) fn start(
-        reader: &Reader,
+        reader: &EventReader,
         legs: impl Iterator<Item = Leg> + Send + 'static,
         total: u64,
         most: usize,
-        wanted: Wanted,
+        wanted: EventTest,
     ) -> Self {
         let mut reader = reader.clone();
         Self(Worker::start(total, move |task| {
-            let mut looking = Looking {
+            let mut looking = SearchThread {
                 most,
                 wanted,
                 task,
@@ -128,13 +128,13 @@ impl Search {
                     return;
                 }
             }
-            task.found(Found::End(false));
+            task.found(SearchResult::End(false));
         }))
     }
 
     /// Looks for events that are listed; not at all if it is known that there is none.
     pub(in crate::screens) fn for_listed(
-        reader: &Reader,
+        reader: &EventReader,
         legs: impl Iterator<Item = Leg> + Send + 'static,
         total: u64,
         most: usize,
@@ -144,17 +144,17 @@ impl Search {
         }
         let asked = reader.clone();
         let legs = legs.filter(move |_| !asked.lists_nothing());
-        let wanted = Box::new(|reader: &Reader, step: &Step, _: &Moment| reader.lists(step));
+        let wanted = Box::new(|reader: &EventReader, step: &Step, _: &Moment| reader.lists(step));
         Self::start(reader, legs, total, most, wanted)
     }
 
     /// What was found since; waits for it until then.
-    pub(in crate::screens) fn next(&self, until: Option<Instant>) -> Option<Found> {
+    pub(in crate::screens) fn next(&self, until: Option<Instant>) -> Option<SearchResult> {
         match self.0.next(until) {
             Received::Value(found) => Some(found),
             Received::NotYet => None,
             // The thread has panicked, or there was none.
-            Received::Ended => Some(Found::End(false)),
+            Received::Ended => Some(SearchResult::End(false)),
         }
     }
 
@@ -165,27 +165,27 @@ impl Search {
 }
 
 /// The thread's side.
-struct Looking<'t> {
+struct SearchThread<'t> {
     /// So many more.
     most: usize,
-    wanted: Wanted,
-    task: &'t Task<Found>,
+    wanted: EventTest,
+    task: &'t Task<SearchResult>,
     batch: Vec<Step>,
     told: Instant,
     unsaid: u64,
 }
 
-impl Looking<'_> {
+impl SearchThread<'_> {
     /// Breaks if that is enough.
-    fn hand_over(&mut self, reader: &Reader) -> ControlFlow<()> {
+    fn hand_over(&mut self, reader: &EventReader) -> ControlFlow<()> {
         self.told = Instant::now();
         if !self.batch.is_empty() {
             let batch = std::mem::take(&mut self.batch);
             self.most = self.most.saturating_sub(batch.len());
-            self.task.found(Found::Steps(reader.stream, batch));
+            self.task.found(SearchResult::Steps(reader.stream, batch));
         }
         if self.most == 0 {
-            self.task.found(Found::End(true));
+            self.task.found(SearchResult::End(true));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -204,9 +204,9 @@ impl Looking<'_> {
         ControlFlow::Continue(())
     }
 
-    fn forward(&mut self, reader: &Reader, way: Way) -> ControlFlow<()> {
+    fn forward(&mut self, reader: &EventReader, way: Direction) -> ControlFlow<()> {
         let from = match way {
-            Way::After(last) => last.number.saturating_add(1),
+            Direction::After(last) => last.number.saturating_add(1),
             way => way.number(),
         };
         let numbers = reader.numbers();
@@ -230,7 +230,7 @@ impl Looking<'_> {
     }
 
     /// In windows, each from its beginning.
-    fn backward(&mut self, reader: &Reader, mut way: Way) -> ControlFlow<()> {
+    fn backward(&mut self, reader: &EventReader, mut way: Direction) -> ControlFlow<()> {
         let mut size = 4000_u64;
         let numbers = reader.numbers();
         loop {
@@ -266,7 +266,7 @@ impl Looking<'_> {
                 size = size.min(1_000_000);
             }
             if let Some(first) = first {
-                way = Way::Before(first);
+                way = Direction::Before(first);
             }
         }
     }

@@ -4,8 +4,8 @@ use portmortem_analyzer::moment::OpenBox;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::reader::{Reader, Shown};
-use super::{Effect, Events};
+use super::reader::{EventReader, ShownBoxes};
+use super::{Effect, EventsScreen};
 use crate::format::{count, counted, left, right, shorten, width};
 use crate::keys::Action;
 use crate::names::fitting;
@@ -17,7 +17,7 @@ const PAGE: usize = 10;
 
 /// Which list the keys are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Part {
+pub(super) enum KeyedList {
     /// The events.
     #[default]
     Events,
@@ -27,30 +27,30 @@ pub(super) enum Part {
     Choices,
 }
 
-impl Events {
+impl EventsScreen {
     /// To the next list that has anything.
     pub(super) fn next_part(&mut self) {
         let has = |part| match (part, &self.stacks) {
-            (Part::Active, Some(both)) => !both.active.newest.is_empty(),
-            (Part::Choices, Some(both)) => !both.choices.newest.is_empty(),
-            (part, _) => part == Part::Events,
+            (KeyedList::Active, Some(both)) => !both.active.newest.is_empty(),
+            (KeyedList::Choices, Some(both)) => !both.choices.newest.is_empty(),
+            (part, _) => part == KeyedList::Events,
         };
         let after = match self.part {
-            Part::Events => [Part::Active, Part::Choices],
-            Part::Active => [Part::Choices, Part::Events],
-            Part::Choices => [Part::Events, Part::Active],
+            KeyedList::Events => [KeyedList::Active, KeyedList::Choices],
+            KeyedList::Active => [KeyedList::Choices, KeyedList::Events],
+            KeyedList::Choices => [KeyedList::Events, KeyedList::Active],
         };
         let next = after.into_iter().find(|part| has(*part));
         self.part = next.unwrap_or_default();
         self.row = 0;
     }
 
-    fn stack(&self) -> Option<&Shown> {
+    fn stack(&self) -> Option<&ShownBoxes> {
         let both = self.stacks.as_ref()?;
         match self.part {
-            Part::Events => None,
-            Part::Active => Some(&both.active),
-            Part::Choices => Some(&both.choices),
+            KeyedList::Events => None,
+            KeyedList::Active => Some(&both.active),
+            KeyedList::Choices => Some(&both.choices),
         }
     }
 
@@ -70,7 +70,7 @@ impl Events {
             Action::Top => 0,
             Action::Bottom => last,
             Action::Back => {
-                self.part = Part::Events;
+                self.part = KeyedList::Events;
                 return Some(Effect::Done);
             }
             _ => return None,
@@ -82,7 +82,7 @@ impl Events {
 
 /// The rows of a list: where each begins in it, and how many boxes it is. Recursion is one row,
 /// unless the cursor is there.
-fn rows_of(stack: &Shown, folds: bool) -> Vec<(usize, usize)> {
+fn rows_of(stack: &ShownBoxes, folds: bool) -> Vec<(usize, usize)> {
     let mut rows: Vec<(usize, usize)> = Vec::new();
     for (at, (_, open)) in stack.newest.iter().enumerate() {
         let before = rows.last_mut();
@@ -96,8 +96,8 @@ fn rows_of(stack: &Shown, folds: bool) -> Vec<(usize, usize)> {
 
 /// Draws a list of boxes; `cursor` is its row, if the keys are for it.
 pub(super) fn draw(
-    reader: &Reader,
-    stack: &Shown,
+    reader: &EventReader,
+    stack: &ShownBoxes,
     title: &str,
     cursor: Option<usize>,
     area: Rect,

@@ -15,7 +15,7 @@ use portmortem_analyzer::{FocusOn, Hide, Window};
 use portmortem_tracer::format::Event;
 
 use super::jumps::Then;
-use super::search::{Leg, Search, Way};
+use super::search::{Direction, Leg, Search};
 use super::*;
 use portmortem_analyzer::{Filter, Filters};
 
@@ -25,11 +25,11 @@ fn sample(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn screen(trace: Trace) -> (Events, Vec<Step>) {
+fn screen(trace: Trace) -> (EventsScreen, Vec<Step>) {
     screen_hiding(trace, &[])
 }
 
-fn screen_hiding(trace: Trace, hide: &[String]) -> (Events, Vec<Step>) {
+fn screen_hiding(trace: Trace, hide: &[String]) -> (EventsScreen, Vec<Step>) {
     let mut scope = Filters::default();
     for pattern in hide {
         scope.push(Filter::Hide(pattern.clone()));
@@ -37,12 +37,12 @@ fn screen_hiding(trace: Trace, hide: &[String]) -> (Events, Vec<Step>) {
     screen_of(trace, scope)
 }
 
-fn screen_of(trace: Trace, scope: Filters) -> (Events, Vec<Step>) {
+fn screen_of(trace: Trace, scope: Filters) -> (EventsScreen, Vec<Step>) {
     let trace = Arc::new(trace);
     let all = Walk::from(&trace, None, &trace.streams()[0], 0).collect();
     let path = Path::new("no such file.pmt");
     let analysis = AnalysisView::part(trace, path, scope);
-    let mut screen = Events::default();
+    let mut screen = EventsScreen::default();
     screen.follow(&Arc::new(analysis));
     screen.area.height = 20;
     wait(&mut screen);
@@ -52,7 +52,7 @@ fn screen_of(trace: Trace, scope: Filters) -> (Events, Vec<Step>) {
 }
 
 /// What comes of an action in the end.
-fn act(screen: &mut Events, action: Action) -> Effect {
+fn act(screen: &mut EventsScreen, action: Action) -> Effect {
     let effect = screen.act(action);
     match wait(screen) {
         Effect::Unused => effect,
@@ -61,7 +61,7 @@ fn act(screen: &mut Events, action: Action) -> Effect {
 }
 
 /// Waits for all searches.
-fn wait(screen: &mut Events) -> Effect {
+fn wait(screen: &mut EventsScreen) -> Effect {
     let mut last = Effect::Unused;
     loop {
         match screen.poll(true) {
@@ -72,22 +72,22 @@ fn wait(screen: &mut Events) -> Effect {
     }
 }
 
-fn queens() -> (Events, Vec<Step>) {
+fn queens() -> (EventsScreen, Vec<Step>) {
     screen(Trace::open(&sample("queens.pmt")).unwrap())
 }
 
-fn number(screen: &Events) -> u64 {
+fn number(screen: &EventsScreen) -> u64 {
     screen.step().unwrap().number
 }
 
 /// To an event of the only stream.
-fn jump(screen: &mut Events, step: &Step) {
+fn jump(screen: &mut EventsScreen, step: &Step) {
     screen.load(0, *step);
     wait(screen);
 }
 
 /// Where each event is one press of `action` away from the one before.
-fn walked(screen: &mut Events, action: Action) -> Vec<Step> {
+fn walked(screen: &mut EventsScreen, action: Action) -> Vec<Step> {
     let mut seen = vec![*screen.step().unwrap()];
     loop {
         act(screen, action);
@@ -153,7 +153,7 @@ fn the_first_event_shown_is_the_beginning_of_the_program() {
     let trace = Arc::new(Trace::open(&sample("threads_exceptions.pmt")).unwrap());
     let path = Path::new("no such file.pmt");
     let analysis = Arc::new(AnalysisView::part(trace, path, Filters::default()));
-    let mut screen = Events::default();
+    let mut screen = EventsScreen::default();
     screen.follow(&analysis);
     wait(&mut screen);
     let program = Program::of(&analysis.trace, &analysis.profile.streams).unwrap();
@@ -176,7 +176,7 @@ fn the_first_event_shown_is_the_beginning_of_the_program() {
 fn durations_are_those_between_call_and_way_out() {
     let (screen, all) = queens();
     let reader = screen.reader.unwrap();
-    let mut took = Took::default();
+    let mut took = ActivationTimes::default();
     let asked: Vec<u64> = (10_000..10_200).collect();
     took.look_for(&reader, &asked);
     while took.poll(true) {}
@@ -188,7 +188,7 @@ fn durations_are_those_between_call_and_way_out() {
         if matches!(step.event, Event::Call { .. }) {
             let mut later = all.iter().filter(|other| other.number > step.number);
             let end = later.find(|other| own(other) && leaves(other)).unwrap();
-            let took::Known::Took(lasted) = found else {
+            let took::KnownTime::Took(lasted) = found else {
                 panic!("{found:?}");
             };
             assert_eq!(lasted.ticks, end.tick - step.tick);
@@ -196,7 +196,7 @@ fn durations_are_those_between_call_and_way_out() {
             assert_eq!(lasted.site, step.site);
             known += 1;
         } else if !is_port(step) {
-            assert_eq!(found, took::Known::No);
+            assert_eq!(found, took::KnownTime::No);
         }
     }
     assert!(known > 30);
@@ -214,7 +214,7 @@ fn calls_that_never_ended_took_so_far() {
     let calls = || open.iter().map(|open| &all[open.called as usize]);
     assert!(calls().count() > 0);
     let numbers: HashSet<u64> = calls().map(|call| call.number).collect();
-    let mut took = Took::default();
+    let mut took = ActivationTimes::default();
     took.look_for(&reader, &numbers.iter().copied().collect::<Vec<u64>>());
     while took.poll(true) {}
     let far = still_open(
@@ -227,7 +227,7 @@ fn calls_that_never_ended_took_so_far() {
     );
     assert_eq!(far.len(), numbers.len());
     for call in calls() {
-        let took::Known::Took(near) = took.get(call.number) else {
+        let took::KnownTime::Took(near) = took.get(call.number) else {
             panic!("{call:?}");
         };
         let after = all.iter().filter(|step| step.number > call.number);
@@ -327,7 +327,7 @@ fn the_boxes_beside_the_list_are_scrolled() {
 }
 
 /// The screen as it is drawn, without styles.
-fn drawn(screen: &mut Events, width: u16, height: u16) -> Vec<String> {
+fn drawn(screen: &mut EventsScreen, width: u16, height: u16) -> Vec<String> {
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     screen.draw(buffer.area, &mut buffer, &Theme::plain());
     let row = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect();

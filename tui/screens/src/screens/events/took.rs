@@ -8,7 +8,7 @@ use portmortem_analyzer::listing::{Lasted, durations, still_open};
 use portmortem_analyzer::machine::Class;
 use portmortem_analyzer::trace::PredicateIndex;
 
-use super::reader::Reader;
+use super::reader::EventReader;
 use crate::worker::{Received, Worker, poll_until};
 
 /// Events on either side of those in sight that are read at once: some milliseconds.
@@ -24,25 +24,25 @@ const MOST: usize = 100_000;
 
 /// How long activations took, by the number of an event that begins or ends one.
 #[derive(Debug, Default)]
-pub(super) struct Took {
+pub(super) struct ActivationTimes {
     stream: usize,
     known: HashMap<u64, Lasted>,
     /// Looked for near them; and in the larger pieces.
     near: HashSet<u64>,
     far: HashSet<u64>,
-    job: Option<Job>,
+    job: Option<TimesJob>,
 }
 
 /// What is looked for, by their numbers, and by whom.
 #[derive(Debug)]
-struct Job {
+struct TimesJob {
     numbers: Vec<u64>,
     worker: Worker<Vec<Lasted>>,
 }
 
 /// What is known of how long an activation took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum KnownTime {
     /// This.
     Took(Lasted),
     /// It is being looked for.
@@ -51,17 +51,17 @@ pub(super) enum Known {
     No,
 }
 
-impl Took {
-    pub(super) fn get(&self, number: u64) -> Known {
+impl ActivationTimes {
+    pub(super) fn get(&self, number: u64) -> KnownTime {
         match self.known.get(&number) {
-            Some(lasted) => Known::Took(*lasted),
-            None if self.job.is_none() && self.far.contains(&number) => Known::No,
-            None => Known::NotYet,
+            Some(lasted) => KnownTime::Took(*lasted),
+            None if self.job.is_none() && self.far.contains(&number) => KnownTime::No,
+            None => KnownTime::NotYet,
         }
     }
 
     /// Looks for events of a stream, given in order by their numbers, unless that was done already.
-    pub(super) fn look_for(&mut self, reader: &Reader, numbers: &[u64]) {
+    pub(super) fn look_for(&mut self, reader: &EventReader, numbers: &[u64]) {
         if self.stream != reader.stream || self.near.len() > MOST {
             *self = Self {
                 stream: reader.stream,
@@ -89,7 +89,7 @@ impl Took {
             missing.sort_unstable();
             missing.dedup();
             self.far.extend(&missing);
-            self.job = Some(Job::start(reader, missing));
+            self.job = Some(TimesJob::start(reader, missing));
         }
     }
 
@@ -113,8 +113,8 @@ impl Took {
     }
 }
 
-impl Job {
-    fn start(reader: &Reader, numbers: Vec<u64>) -> Self {
+impl TimesJob {
+    fn start(reader: &EventReader, numbers: Vec<u64>) -> Self {
         let (reader, all) = (reader.clone(), numbers.clone());
         let worker = Worker::start(0, move |task| {
             let asked: HashSet<u64> = numbers.iter().copied().collect();
@@ -148,7 +148,7 @@ impl Job {
 /// again only where they are of all boxes. Pauses cannot be left out here: there must be none after
 /// the call.
 pub(super) fn never_ended(
-    reader: &Reader,
+    reader: &EventReader,
     calls: &HashSet<u64>,
     is_wanted: impl Fn() -> bool,
 ) -> Vec<Lasted> {
@@ -180,7 +180,7 @@ pub(super) fn never_ended(
 }
 
 /// Ticks of pauses before an event; `None` if it is far from the beginning of its stream.
-fn paused_before(reader: &Reader, number: u64) -> Option<u64> {
+fn paused_before(reader: &EventReader, number: u64) -> Option<u64> {
     let walk = reader.walk(0).filter(|_| number <= FAR)?;
     let (mut paused, mut since) = (0, None);
     for step in walk.take_while(|step| step.number < number) {
@@ -193,7 +193,7 @@ fn paused_before(reader: &Reader, number: u64) -> Option<u64> {
     Some(paused)
 }
 
-fn read(reader: &Reader, piece: Range<u64>, asked: &HashSet<u64>) -> Vec<Lasted> {
+fn read(reader: &EventReader, piece: Range<u64>, asked: &HashSet<u64>) -> Vec<Lasted> {
     let asked = |number| asked.contains(&number);
     let analysis = &reader.analysis;
     durations(

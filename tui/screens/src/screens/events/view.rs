@@ -12,10 +12,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::reader::Reader;
-use super::stacks::{self, Part};
-use super::took::Known;
-use super::{Events, is_port};
+use super::reader::EventReader;
+use super::stacks::{self, KeyedList};
+use super::took::KnownTime;
+use super::{EventsScreen, is_port};
 use crate::format::{count, counted, left, right, shorten, time, width};
 use crate::names::fitting;
 use crate::theme::Theme;
@@ -63,7 +63,7 @@ fn style(class: Class, theme: &Theme) -> Style {
 }
 
 /// What an event is about: a predicate, mostly.
-fn about(reader: &Reader, step: &Step) -> String {
+fn about(reader: &EventReader, step: &Step) -> String {
     // What is hidden has no name, but a pause in it is a pause.
     let of = step.of.filter(|(of, _)| !reader.is_hidden(of));
     let name = of.map_or("", |(of, _)| reader.analysis.predicate(of.predicate));
@@ -88,7 +88,7 @@ fn about(reader: &Reader, step: &Step) -> String {
 }
 
 /// What a note says of a box with this name.
-fn said(reader: &Reader, name: &str, note: Note) -> String {
+fn said(reader: &EventReader, name: &str, note: Note) -> String {
     let trace = &reader.analysis.trace;
     match note {
         Note::Mark(text) => printable(trace.text(text).unwrap_or_default()),
@@ -151,7 +151,10 @@ fn value_text(kind: ValueKind, size: u32) -> String {
 }
 
 /// The events as rows of the table `events`.
-pub(super) fn csv<'s>(reader: &Reader, steps: impl Iterator<Item = &'s Step>) -> Option<String> {
+pub(super) fn csv<'s>(
+    reader: &EventReader,
+    steps: impl Iterator<Item = &'s Step>,
+) -> Option<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let names = EventRow::COLUMNS.iter().map(|column| column.name);
     writer.write_record(names).ok()?;
@@ -172,7 +175,7 @@ fn text(cell: &Cell) -> String {
     }
 }
 
-fn since_start(reader: &Reader, step: &Step) -> u64 {
+fn since_start(reader: &EventReader, step: &Step) -> u64 {
     reader.analysis.trace.clock().since_start_ns(step.tick)
 }
 
@@ -191,7 +194,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(reader: &Reader, places: &[String], room: usize) -> Self {
+    fn of(reader: &EventReader, places: &[String], room: usize) -> Self {
         let figures = reader.analysis.profile.streams.get(reader.stream);
         let last = figures.map_or(0, |figures| figures.last_tick);
         let deepest = figures.map_or(0, |figures| figures.max_depth.saturating_sub(1));
@@ -237,16 +240,16 @@ impl Columns {
     /// An event; `before` is the one in the row above, and `took` what is known of how long its activation took.
     fn row(
         self,
-        reader: &Reader,
+        reader: &EventReader,
         step: &Step,
         before: Option<&Step>,
-        took: Option<Known>,
+        took: Option<KnownTime>,
         places: &[String],
     ) -> String {
         let ns = |ticks| reader.analysis.trace.clock().duration_ns(ticks);
         let since = before.map(|before| time(ns(step.tick.saturating_sub(before.tick))));
         let lasted = match took {
-            Some(Known::Took(lasted)) => Some(lasted),
+            Some(KnownTime::Took(lasted)) => Some(lasted),
             _ => None,
         };
         let enters = !super::leaves(step);
@@ -255,14 +258,14 @@ impl Columns {
         let place = site.and_then(|site| places.get(site as usize));
         let took = match took {
             None => String::new(),
-            Some(Known::Took(Lasted {
+            Some(KnownTime::Took(Lasted {
                 ticks,
                 outcome: WayOut::Open,
                 ..
             })) => format!("≥{}", time(ns(ticks))),
-            Some(Known::Took(lasted)) => time(ns(lasted.ticks)),
-            Some(Known::NotYet) => "…".to_owned(),
-            Some(Known::No) => "–".to_owned(),
+            Some(KnownTime::Took(lasted)) => time(ns(lasted.ticks)),
+            Some(KnownTime::NotYet) => "…".to_owned(),
+            Some(KnownTime::No) => "–".to_owned(),
         };
         let depth = step.of.map_or_else(String::new, |(_, depth)| count(depth));
         self.line([
@@ -311,7 +314,7 @@ fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
-impl Events {
+impl EventsScreen {
     pub(super) fn draw_all(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let [mut list, mut stacks] = [area, area];
         if area.width >= SIDE_BY_SIDE {
@@ -344,12 +347,18 @@ impl Events {
         let Some(both) = &self.stacks else { return };
         let row = |part| Some(self.row).filter(|_| self.part == part);
         for (stack, name, order, part, area) in [
-            (&both.active, "Active", "innermost", Part::Active, chain),
+            (
+                &both.active,
+                "Active",
+                "innermost",
+                KeyedList::Active,
+                chain,
+            ),
             (
                 &both.choices,
                 "Can be re-entered",
                 "newest",
-                Part::Choices,
+                KeyedList::Choices,
                 choices,
             ),
         ] {
@@ -436,7 +445,7 @@ impl Events {
             let indent = usize::try_from(inside * 2).unwrap_or(rest).min(rest / 2);
             let text = fitting(&about(reader, step), rest - indent);
             let line = left(&format!("{head}{:indent$}{text}", ""), room);
-            let style = if row == at && self.part == Part::Events {
+            let style = if row == at && self.part == KeyedList::Events {
                 theme.cursor
             } else if row == at {
                 theme.subject
@@ -460,12 +469,12 @@ impl Events {
             .is_none_or(|reader| reader.numbers().is_empty())
         {
             "no events in this stream"
-        } else if self.reader.as_ref().is_some_and(Reader::lists_all) {
+        } else if self.reader.as_ref().is_some_and(EventReader::lists_all) {
             "only waiting, loading, collections and set-up in this stream; w shows them"
         } else if self
             .reader
             .as_ref()
-            .is_some_and(Reader::is_known_to_list_nothing)
+            .is_some_and(EventReader::is_known_to_list_nothing)
         {
             "no predicate has that name, and no event can be so"
         } else {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::tree::{Shape, Tree};
+use super::tree::{FlameShape, Tree};
 use crate::analysis::AnalysisView;
 use crate::worker::{Received, Worker};
 
@@ -11,11 +11,11 @@ use crate::worker::{Received, Worker};
 #[derive(Debug)]
 pub(super) struct Build {
     worker: Worker<Tree>,
-    pub(super) shape: Shape,
+    pub(super) shape: FlameShape,
 }
 
 impl Build {
-    pub(super) fn start(analysis: &Arc<AnalysisView>, shape: Shape) -> Self {
+    pub(super) fn start(analysis: &Arc<AnalysisView>, shape: FlameShape) -> Self {
         let contexts = analysis.profile.contexts.len() as u64;
         let analysis = Arc::clone(analysis);
         let worker = Worker::start(contexts, move |task| {

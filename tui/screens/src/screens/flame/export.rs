@@ -3,10 +3,10 @@
 use portmortem_analyzer::graphs::{FOLDED, flamegraph, folded};
 use portmortem_analyzer::trace::names::printable;
 
-use super::Flame;
+use super::FlameScreen;
 
 /// An SVG. Its title says how much is folded.
-pub(super) fn picture(flame: &Flame) -> Option<String> {
+pub(super) fn picture(flame: &FlameScreen) -> Option<String> {
     let (analysis, lines) = (flame.analysis.as_ref()?, stacks(flame)?);
     let mut title = printable(&analysis.name);
     if let Some((share, parts)) = flame.about_folded() {
@@ -20,7 +20,7 @@ pub(super) fn picture(flame: &Flame) -> Option<String> {
 
 /// Folded stacks. The first frame of all says what the size is. Boxes that are too deep are folded,
 /// as `graph` folds them.
-pub(super) fn stacks(flame: &Flame) -> Option<String> {
+pub(super) fn stacks(flame: &FlameScreen) -> Option<String> {
     let analysis = flame.analysis.as_ref()?;
     let metric = flame.shape.measure.metric(analysis.is_net());
     let mut text = String::new();
@@ -58,7 +58,7 @@ pub(super) fn stacks(flame: &Flame) -> Option<String> {
 
 /// The names of the boxes around the one that is shown as all, from the outermost; of very many the
 /// innermost.
-fn around(flame: &Flame) -> Vec<&str> {
+fn around(flame: &FlameScreen) -> Vec<&str> {
     let mut path = flame.tree.path(flame.root);
     path.pop();
     let most = folded::MOST_DEPTH / 2;

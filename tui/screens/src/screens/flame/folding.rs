@@ -2,13 +2,13 @@
 
 use portmortem_analyzer::trace::{BoxKind, PredicateIndex};
 
-use super::Flame;
+use super::FlameScreen;
 use crate::analysis::AnalysisView;
 use crate::format;
 
 /// Sizes that are in no box, by what took them: ticks or events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Folded {
+pub(super) struct FoldedSizes {
     /// Without a processor.
     pub(super) waiting: u64,
     /// Loading of libraries.
@@ -19,7 +19,7 @@ pub(super) struct Folded {
     pub(super) set_up: u64,
 }
 
-impl Folded {
+impl FoldedSizes {
     pub(super) fn add(&mut self, kind: BoxKind, size: u64) {
         let sum = match kind {
             BoxKind::Waiting => &mut self.waiting,
@@ -38,7 +38,7 @@ impl Folded {
     }
 }
 
-impl Flame {
+impl FlameScreen {
     /// What is folded, of how much, and its parts: `12.1 ms of 30.5 ms (39.7%)` and `waiting 9.0 ms, loading 3.1 ms`.
     /// `None` if that is nothing.
     pub(super) fn about_folded(&self) -> Option<(String, String)> {
@@ -61,11 +61,11 @@ impl Flame {
 
 /// Which contexts are folded: those whose own size is no work.
 #[derive(Debug)]
-pub(super) struct Folding {
+pub(super) struct ContextFolding {
     kinds: Vec<BoxKind>,
 }
 
-impl Folding {
+impl ContextFolding {
     pub(super) fn new(analysis: &AnalysisView) -> Self {
         Self {
             kinds: BoxKind::by_predicate(&analysis.trace),

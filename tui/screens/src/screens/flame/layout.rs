@@ -4,7 +4,7 @@ use super::tree::Tree;
 
 /// A box, or several that are too small to be seen each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Placed {
+pub(super) struct PlacedBox {
     /// Which; `None` for the sum of small ones.
     pub(super) node: Option<u32>,
     /// How many boxes are above, from the one that is shown as all.
@@ -16,7 +16,7 @@ pub(super) struct Placed {
 }
 
 /// The boxes below `root`, it included, that are at least a cell wide; by depth, then from left to right.
-pub(super) fn place(tree: &Tree, root: u32, width: u16) -> Vec<Placed> {
+pub(super) fn place(tree: &Tree, root: u32, width: u16) -> Vec<PlacedBox> {
     let Some(whole) = tree.nodes.get(root as usize).map(|node| node.total) else {
         return Vec::new();
     };
@@ -29,7 +29,7 @@ pub(super) fn place(tree: &Tree, root: u32, width: u16) -> Vec<Placed> {
         u16::try_from(exact).unwrap_or(u16::MAX)
     };
     if whole > 0 && width > 0 {
-        placed.push(Placed {
+        placed.push(PlacedBox {
             node: Some(root),
             depth,
             from: 0,
@@ -53,7 +53,7 @@ pub(super) fn place(tree: &Tree, root: u32, width: u16) -> Vec<Placed> {
                     break;
                 }
                 if to > from {
-                    placed.push(Placed {
+                    placed.push(PlacedBox {
                         node: Some(below),
                         depth,
                         from,
@@ -67,7 +67,7 @@ pub(super) fn place(tree: &Tree, root: u32, width: u16) -> Vec<Placed> {
                 let own = tree.nodes[node as usize].own;
                 let (from, to) = (cell(begin), cell(end.saturating_sub(own)));
                 if to > from {
-                    placed.push(Placed {
+                    placed.push(PlacedBox {
                         node: None,
                         depth,
                         from,

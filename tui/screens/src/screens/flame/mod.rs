@@ -31,8 +31,8 @@ use crate::theme::Theme;
 use crate::worker::{Received, poll_until, soon};
 use bindings::KEYS;
 use build::Build;
-use layout::Placed;
-use tree::{Measure, Shape, Tree};
+use layout::PlacedBox;
+use tree::{FlameShape, Measure, Tree};
 
 /// A box: the predicates above it and its own, and which of them are recursive calls.
 type Path = Vec<(Option<PredicateIndex>, bool)>;
@@ -40,7 +40,7 @@ type Path = Vec<(Option<PredicateIndex>, bool)>;
 /// Where the user is on it.
 #[derive(Debug, Clone)]
 struct FrameSpot {
-    shape: Shape,
+    shape: FlameShape,
     root: Path,
     selected: Path,
     first: usize,
@@ -51,9 +51,9 @@ const MOST_SUMMED: usize = 200_000;
 
 /// The screen.
 #[derive(Debug)]
-pub(super) struct Flame {
+pub(super) struct FlameScreen {
     analysis: Option<Arc<AnalysisView>>,
-    shape: Shape,
+    shape: FlameShape,
     tree: Tree,
     /// The tree that is to be shown instead.
     build: Option<Build>,
@@ -76,11 +76,11 @@ pub(super) struct Flame {
     first: usize,
 }
 
-impl Default for Flame {
+impl Default for FlameScreen {
     fn default() -> Self {
         Self {
             analysis: None,
-            shape: Shape::default(),
+            shape: FlameShape::default(),
             tree: Tree::default(),
             build: None,
             wanted: None,
@@ -102,9 +102,9 @@ const NAME: &[Field] = &[Field {
     kind: FieldKind::Text,
 }];
 
-impl Flame {
+impl FlameScreen {
     /// Makes the tree again, of another shape.
-    fn rebuild(&mut self, shape: Shape) -> Effect {
+    fn rebuild(&mut self, shape: FlameShape) -> Effect {
         if let Some(analysis) = &self.analysis {
             self.wanted = self.predicate().or(self.wanted);
             self.build = Some(Build::start(analysis, shape));
@@ -114,7 +114,7 @@ impl Flame {
     }
 
     /// The shape of the tree to come, or of the one shown.
-    fn coming(&self) -> Shape {
+    fn coming(&self) -> FlameShape {
         self.build.as_ref().map_or(self.shape, |build| build.shape)
     }
 
@@ -152,7 +152,7 @@ impl Flame {
         Effect::Done
     }
 
-    fn placed(&self) -> Vec<Placed> {
+    fn placed(&self) -> Vec<PlacedBox> {
         layout::place(&self.tree, self.root, self.area.width)
     }
 
@@ -208,7 +208,7 @@ impl Flame {
     }
 }
 
-impl Screen for Flame {
+impl Screen for FlameScreen {
     fn bindings(&self) -> &'static [Binding] {
         KEYS
     }
@@ -216,7 +216,7 @@ impl Screen for Flame {
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.wanted = self.predicate().or(self.wanted);
         self.analysis = Some(Arc::clone(analysis));
-        let shape = Shape {
+        let shape = FlameShape {
             folds: !analysis.is_all(),
             ..self.coming()
         };
@@ -248,12 +248,12 @@ impl Screen for Flame {
             Action::Measure => {
                 let shape = self.coming();
                 let measure = shape.measure.next();
-                return self.rebuild(Shape { measure, ..shape });
+                return self.rebuild(FlameShape { measure, ..shape });
             }
             Action::Invert => {
                 let shape = self.coming();
                 let inverted = !shape.inverted;
-                return self.rebuild(Shape { inverted, ..shape });
+                return self.rebuild(FlameShape { inverted, ..shape });
             }
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
             Action::Up => self.up(),
@@ -295,9 +295,9 @@ impl Screen for Flame {
     }
 }
 
-impl Tabular for Flame {}
+impl Tabular for FlameScreen {}
 
-impl Searchable for Flame {
+impl Searchable for FlameScreen {
     fn filter_error(&self) -> Option<&str> {
         self.search_error.as_deref()
     }
@@ -325,7 +325,7 @@ impl Searchable for Flame {
     }
 }
 
-impl Pointing for Flame {
+impl Pointing for FlameScreen {
     fn predicate(&self) -> Option<PredicateIndex> {
         self.predicate_of(self.selected)
     }
@@ -339,7 +339,7 @@ impl Pointing for Flame {
     }
 }
 
-impl Navigable for Flame {
+impl Navigable for FlameScreen {
     fn spot(&self) -> Spot {
         let spot = self.returns.clone().unwrap_or_else(|| FrameSpot {
             shape: self.coming(),
@@ -356,7 +356,7 @@ impl Navigable for Flame {
             return;
         };
         // What is left out is the same on all screens.
-        let shape = Shape {
+        let shape = FlameShape {
             folds: self.coming().folds,
             ..own.shape
         };
@@ -389,12 +389,12 @@ impl Navigable for Flame {
     }
 }
 
-impl Exportable for Flame {
+impl Exportable for FlameScreen {
     fn file_name(&self) -> &'static str {
         "flame.svg"
     }
 
-    /// A picture; as a text it is [`Screen::export`].
+    /// A picture; as a text it is [`Exportable::export`].
     fn file(&self) -> Option<String> {
         export::picture(self)
     }
@@ -419,7 +419,7 @@ impl Exportable for Flame {
     }
 }
 
-impl Clickable for Flame {
+impl Clickable for FlameScreen {
     fn click(&mut self, x: u16, y: u16) -> bool {
         if !self.area.contains((x, y).into()) {
             return false;

@@ -3,10 +3,10 @@
 use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::layout::Placed;
-use super::{Effect, Flame, FrameSpot, Path};
+use super::layout::PlacedBox;
+use super::{Effect, FlameScreen, FrameSpot, Path};
 
-impl Flame {
+impl FlameScreen {
     pub(super) fn select_largest(&mut self, predicate: PredicateIndex) {
         let nodes = (0..).zip(&self.tree.nodes);
         let of = nodes.filter(|(_, node)| node.predicate == Some(predicate));
@@ -39,7 +39,7 @@ impl Flame {
     /// Down to the end, always to the widest box.
     pub(super) fn bottom(&mut self) {
         let placed = self.placed();
-        let mut widest: FxHashMap<u32, &Placed> = FxHashMap::default();
+        let mut widest: FxHashMap<u32, &PlacedBox> = FxHashMap::default();
         for place in &placed {
             if let Some(parent) = self.parent(place) {
                 let known = widest.entry(parent).or_insert(place);
@@ -93,7 +93,7 @@ impl Flame {
         self.sum_up_found();
     }
 
-    fn parent(&self, place: &Placed) -> Option<u32> {
+    fn parent(&self, place: &PlacedBox) -> Option<u32> {
         self.tree.nodes.get(place.node? as usize)?.parent
     }
 
@@ -107,7 +107,7 @@ impl Flame {
     }
 
     /// To the box nearest to the middle of the selected one, of those that `is` accepts, by a distance.
-    pub(super) fn go(&mut self, is: impl Fn(&Self, &Placed, &Placed) -> Option<i64>) {
+    pub(super) fn go(&mut self, is: impl Fn(&Self, &PlacedBox, &PlacedBox) -> Option<i64>) {
         let placed = self.placed();
         let here = placed
             .iter()

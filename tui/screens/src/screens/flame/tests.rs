@@ -2,8 +2,8 @@ use portmortem_analyzer::figures::contexts::ContextFigures;
 use portmortem_analyzer::trace::PredicateInfo;
 use portmortem_analyzer::{Analysis, Filters, Profile, Progress};
 
-use super::folding::Folded;
-use super::tree::Node;
+use super::folding::FoldedSizes;
+use super::tree::FlameNode;
 use super::*;
 
 fn context(parent: Option<u32>, predicate: u32, self_ticks: u64) -> ContextFigures {
@@ -38,15 +38,15 @@ fn small() -> AnalysisView {
 }
 
 fn tree(analysis: &AnalysisView, inverted: bool) -> Tree {
-    let shape = Shape {
+    let shape = FlameShape {
         inverted,
-        ..Shape::default()
+        ..FlameShape::default()
     };
     Tree::of(analysis, shape, &Progress::default()).unwrap()
 }
 
 fn sizes(tree: &Tree) -> Vec<(Option<PredicateIndex>, Option<u32>, u64, u64)> {
-    let size = |node: &Node| (node.predicate, node.parent, node.own, node.total);
+    let size = |node: &FlameNode| (node.predicate, node.parent, node.own, node.total);
     tree.nodes.iter().map(size).collect()
 }
 
@@ -127,7 +127,7 @@ fn dust_is_swept_together() {
 
 #[test]
 fn nothing_is_no_graph() {
-    let mut flame = Flame::default();
+    let mut flame = FlameScreen::default();
     assert_eq!(flame.act(Action::Down), Effect::Unused);
     flame.follow(&Arc::new(analysis(Vec::new())));
     for action in [
@@ -162,7 +162,7 @@ fn every_way_ends_whatever_the_parents_are() {
             .map(|&at| tree.nodes[at as usize].total)
             .sum();
         assert_eq!(below, 75);
-        let mut flame = Flame::default();
+        let mut flame = FlameScreen::default();
         flame.follow(&analysis);
         while flame.poll(true) != Effect::Unused {}
         if inverted {
@@ -188,7 +188,7 @@ fn every_way_ends_whatever_the_parents_are() {
 #[test]
 fn a_selection_outside_of_the_zoom_undoes_it() {
     for (zoomed, selected) in [(2, 0), (1, 2), (2, 2)] {
-        let mut flame = Flame::default();
+        let mut flame = FlameScreen::default();
         flame.follow(&Arc::new(small()));
         while flame.poll(true) != Effect::Unused {}
         flame.select(zoomed);
@@ -202,7 +202,7 @@ fn a_selection_outside_of_the_zoom_undoes_it() {
 
 #[test]
 fn the_bottom_is_the_end_of_the_widest_boxes() {
-    let mut flame = Flame::default();
+    let mut flame = FlameScreen::default();
     flame.follow(&Arc::new(small()));
     while flame.poll(true) != Effect::Unused {}
     flame.act(Action::Bottom);
@@ -218,7 +218,7 @@ fn the_bottom_is_the_end_of_the_widest_boxes() {
 
 #[test]
 fn keys_work_while_the_tree_is_made() {
-    let mut flame = Flame::default();
+    let mut flame = FlameScreen::default();
     flame.follow(&Arc::new(small()));
     // Before there is a first tree, keys wait.
     while flame.poll(true) != Effect::Unused {}
@@ -260,7 +260,7 @@ fn what_is_folded_and_what_is_shown_is_all_there_is() {
                     .map(own)
                     .sum::<u64>()
             };
-            let expected = Folded {
+            let expected = FoldedSizes {
                 waiting: sum(&|row| part_of(row).is_some_and(PredicateInfo::is_waiting)),
                 loading: sum(&|row| {
                     part_of(row).is_some_and(|of| {
@@ -272,7 +272,7 @@ fn what_is_folded_and_what_is_shown_is_all_there_is() {
             };
             for inverted in [false, true] {
                 let tree = |folds| {
-                    let shape = Shape {
+                    let shape = FlameShape {
                         measure,
                         inverted,
                         folds,
@@ -281,7 +281,7 @@ fn what_is_folded_and_what_is_shown_is_all_there_is() {
                 };
                 let (folded, all) = (tree(true), tree(false));
                 assert_eq!(folded.folded, expected, "{name} {measure:?}");
-                assert_eq!(all.folded, Folded::default());
+                assert_eq!(all.folded, FoldedSizes::default());
                 let total = folded.nodes[0].total;
                 assert_eq!(
                     total + expected.sum(),
@@ -290,7 +290,7 @@ fn what_is_folded_and_what_is_shown_is_all_there_is() {
                 );
                 let owns: u64 = folded.nodes.iter().map(|node| node.own).sum();
                 assert_eq!(owns, total);
-                let is_work = |node: &Node| {
+                let is_work = |node: &FlameNode| {
                     let of = node.predicate.filter(|_| node.own > 0);
                     of.is_some_and(|of| predicates[of as usize].is_engine_work())
                 };

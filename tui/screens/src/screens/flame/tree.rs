@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::AnalysisView;
 
-use super::folding::{Folded, Folding};
+use super::folding::{ContextFolding, FoldedSizes};
 
 /// What the width of a box stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,7 +57,7 @@ impl Measure {
 
 /// How the boxes are made of the contexts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct FlameShape {
     pub(super) measure: Measure,
     /// From callees to callers.
     pub(super) inverted: bool,
@@ -65,7 +65,7 @@ pub(super) struct Shape {
     pub(super) folds: bool,
 }
 
-impl Default for Shape {
+impl Default for FlameShape {
     fn default() -> Self {
         Self {
             measure: Measure::default(),
@@ -77,7 +77,7 @@ impl Default for Shape {
 
 /// A box of the graph.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
+pub(super) struct FlameNode {
     /// Nobody for the box around all.
     pub(super) predicate: Option<PredicateIndex>,
     /// The box above, which has a lower number; `None` for the box around all.
@@ -91,20 +91,20 @@ pub(super) struct Node {
 }
 
 /// The sizes of contexts without those below, which are asked for in order.
-struct Sizes<'a> {
+struct ContextSizes<'a> {
     profile: &'a Profile,
     metric: Metric,
-    folding: Option<Folding>,
-    folded: Folded,
+    folding: Option<ContextFolding>,
+    folded: FoldedSizes,
 }
 
-impl<'a> Sizes<'a> {
-    fn new(analysis: &'a AnalysisView, shape: Shape) -> Self {
+impl<'a> ContextSizes<'a> {
+    fn new(analysis: &'a AnalysisView, shape: FlameShape) -> Self {
         Self {
             profile: &analysis.profile,
             metric: shape.measure.metric(analysis.is_net()),
-            folding: shape.folds.then(|| Folding::new(analysis)),
-            folded: Folded::default(),
+            folding: shape.folds.then(|| ContextFolding::new(analysis)),
+            folded: FoldedSizes::default(),
         }
     }
 
@@ -126,18 +126,22 @@ impl<'a> Sizes<'a> {
 /// The boxes, the first one around all.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<FlameNode>,
     /// What is in none of them.
-    pub(super) folded: Folded,
+    pub(super) folded: FoldedSizes,
     starts: Vec<u32>,
     children: Vec<u32>,
 }
 
 impl Tree {
     /// `None` if it was given up.
-    pub(super) fn of(analysis: &AnalysisView, shape: Shape, progress: &Progress) -> Option<Self> {
-        let mut sizes = Sizes::new(analysis, shape);
-        let mut nodes = vec![Node {
+    pub(super) fn of(
+        analysis: &AnalysisView,
+        shape: FlameShape,
+        progress: &Progress,
+    ) -> Option<Self> {
+        let mut sizes = ContextSizes::new(analysis, shape);
+        let mut nodes = vec![FlameNode {
             predicate: None,
             parent: None,
             own: 0,
@@ -149,7 +153,7 @@ impl Tree {
         } else {
             let contexts = analysis.profile.contexts.iter();
             nodes.extend(contexts.enumerate().map(|(row, context)| {
-                Node {
+                FlameNode {
                     predicate: Some(context.predicate),
                     parent: Some(
                         (context.parent)
@@ -178,7 +182,7 @@ impl Tree {
     }
 
     /// Finds who is below whom, the largest first.
-    fn linked(nodes: Vec<Node>) -> Self {
+    fn linked(nodes: Vec<FlameNode>) -> Self {
         let mut starts = vec![0_u32; nodes.len() + 1];
         let parent = |at: usize| nodes[at].parent.map_or(0, |parent| parent as usize);
         for at in 1..nodes.len() {
@@ -234,8 +238,8 @@ fn one_more(progress: &Progress) -> Option<()> {
 /// Every context that has a size of its own, below the box of its predicate: its callers, one below the other.
 fn invert(
     analysis: &AnalysisView,
-    sizes: &mut Sizes,
-    nodes: &mut Vec<Node>,
+    sizes: &mut ContextSizes,
+    nodes: &mut Vec<FlameNode>,
     progress: &Progress,
 ) -> Option<()> {
     let mut ids: FxHashMap<(u32, PredicateIndex), u32> = FxHashMap::default();
@@ -253,7 +257,7 @@ fn invert(
             let predicate = contexts[at as usize].predicate;
             let id = *ids.entry((below, predicate)).or_insert(next);
             if id == next {
-                nodes.push(Node {
+                nodes.push(FlameNode {
                     predicate: Some(predicate),
                     parent: Some(below),
                     own: 0,

@@ -5,14 +5,14 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::layout::Placed;
+use super::layout::PlacedBox;
 use super::tree::Measure;
-use super::{Flame, format};
+use super::{FlameScreen, format};
 use crate::names::{fitting, without_module};
 use crate::table::first_row;
 use crate::theme::Theme;
 
-pub(super) fn draw(flame: &mut Flame, area: Rect, buf: &mut Buffer, theme: &Theme) {
+pub(super) fn draw(flame: &mut FlameScreen, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let boxes = Rect {
         height: area.height.saturating_sub(2),
         ..area
@@ -79,7 +79,14 @@ pub(super) fn draw(flame: &mut Flame, area: Rect, buf: &mut Buffer, theme: &Them
     );
 }
 
-fn draw_box(flame: &Flame, place: &Placed, y: u16, style: Style, buf: &mut Buffer, theme: &Theme) {
+fn draw_box(
+    flame: &FlameScreen,
+    place: &PlacedBox,
+    y: u16,
+    style: Style,
+    buf: &mut Buffer,
+    theme: &Theme,
+) {
     let (x, width) = (
         flame.area.x + place.from,
         usize::from(place.to - place.from),
@@ -138,7 +145,7 @@ fn draw_box(flame: &Flame, place: &Placed, y: u16, style: Style, buf: &mut Buffe
 }
 
 /// A line about boxes below the area, and about what is folded.
-fn not_shown(flame: &Flame, deeper: usize, area: Rect, buf: &mut Buffer, theme: &Theme) {
+fn not_shown(flame: &FlameScreen, deeper: usize, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let mut x = area.x + 1;
     if deeper > 0 {
         let text = format!("▼ {deeper} deeper  ");
@@ -159,7 +166,7 @@ fn not_shown(flame: &Flame, deeper: usize, area: Rect, buf: &mut Buffer, theme: 
 }
 
 /// The selected box in words.
-fn foot(flame: &Flame, area: Rect, buf: &mut Buffer, theme: &Theme) {
+fn foot(flame: &FlameScreen, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let Some(node) = flame.tree.nodes.get(flame.selected as usize) else {
         return;
     };

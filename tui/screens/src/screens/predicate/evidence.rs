@@ -14,14 +14,14 @@ const HIGH: u16 = 30;
 
 /// The dearest finding about a predicate.
 #[derive(Debug, Default)]
-pub(super) struct Evidence {
+pub(super) struct FindingShown {
     /// What it costs and what it is; empty if nothing is advised.
     title: String,
     /// The sentences with the numbers.
     text: String,
 }
 
-impl Evidence {
+impl FindingShown {
     pub(super) fn of(analysis: &AnalysisView, predicate: PredicateIndex) -> Self {
         let name = analysis.predicate(predicate);
         let findings = analysis

@@ -40,7 +40,7 @@ pub(super) struct Areas {
 
 /// What the parts have to show.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Contents {
+pub(super) struct PartContents {
     /// Rows of callers and callees, the predicate included.
     pub(super) neighbours: usize,
     /// Lines of the source.
@@ -48,7 +48,7 @@ pub(super) struct Contents {
 }
 
 impl Areas {
-    pub(super) fn of(area: Rect, contents: Contents) -> Self {
+    pub(super) fn of(area: Rect, contents: PartContents) -> Self {
         if area.width >= WIDE {
             Self::side_by_side(area)
         } else {
@@ -64,7 +64,7 @@ impl Areas {
         Self::with_calls(neighbours, ports, calls, source)
     }
 
-    fn stacked(area: Rect, contents: Contents) -> Self {
+    fn stacked(area: Rect, contents: PartContents) -> Self {
         let height = area.height;
         let source = if contents.source > 0 { SOURCE } else { 1 };
         let slowest = match height {
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn at_80_by_24_callers_callees_calls_and_eight_lines_of_source_are_in_sight() {
-        let contents = Contents {
+        let contents = PartContents {
             neighbours: 50,
             source: 400,
         };
@@ -164,7 +164,7 @@ mod tests {
         {
             for (neighbours, source) in [(2, 0), (2, 400), (60, 0), (60, 400)] {
                 let area = Rect::new(0, 2, width, height);
-                let areas = Areas::of(area, Contents { neighbours, source });
+                let areas = Areas::of(area, PartContents { neighbours, source });
                 let parts = [
                     areas.neighbours,
                     areas.ports,

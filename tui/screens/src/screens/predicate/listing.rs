@@ -8,7 +8,7 @@ use portmortem_analyzer::calls::Goal;
 use portmortem_analyzer::figures::clauses::ClauseFigures;
 use portmortem_analyzer::figures::{Caller, SiteFigures};
 use portmortem_analyzer::sources;
-use portmortem_analyzer::tables::Site;
+use portmortem_analyzer::tables::SiteData;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
@@ -24,7 +24,7 @@ const LINES: usize = 5000;
 
 /// Lines of a source file, and what happened there.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
+pub(super) struct SourceListing {
     /// Where the predicate is, or that it is not known; and where it is called, if that is what the lines are.
     pub(super) place: String,
     /// The file of the lines, as the trace names it.
@@ -32,14 +32,14 @@ pub(super) struct Listing {
     /// The line of the first clause, or of the goal that calls most.
     pub(super) begin: u32,
     /// Empty if the source cannot be read.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<SourceRow>,
     /// By line.
     pub(super) goals: BTreeMap<u32, GoalsOfLine>,
 }
 
 /// A row of the list.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct SourceRow {
     /// Of the source, or of the clause that the text is about.
     pub(super) line: u32,
     pub(super) text: String,
@@ -55,7 +55,7 @@ pub(super) struct GoalsOfLine {
     pub(super) goals: Vec<(u64, Goal)>,
 }
 
-impl Listing {
+impl SourceListing {
     pub(super) fn of(analysis: &AnalysisView, predicate: PredicateIndex) -> Self {
         let own = analysis.source(predicate);
         let place = match own {
@@ -101,7 +101,7 @@ impl Listing {
     }
 
     /// Reads the lines around `begin`, and those with goals and clauses.
-    fn read(&mut self, analysis: &AnalysisView, file: &str, begin: u32, clauses: &Clauses) {
+    fn read(&mut self, analysis: &AnalysisView, file: &str, begin: u32, clauses: &ClausesByLine) {
         (self.begin, self.file) = (begin, Some(file.to_owned()));
         if !analysis.sources || begin == 0 {
             return;
@@ -115,12 +115,12 @@ impl Listing {
         let lines = sources::lines(&analysis.locate(file), first, most);
         for (line, text) in lines.unwrap_or_default() {
             let figures = clauses.get(&line).into_iter().flatten();
-            self.rows.extend(figures.map(|clause| Row {
+            self.rows.extend(figures.map(|clause| SourceRow {
                 line,
                 text: entries(analysis, clause),
                 is_figures: true,
             }));
-            self.rows.push(Row {
+            self.rows.push(SourceRow {
                 line,
                 text,
                 is_figures: false,
@@ -133,7 +133,7 @@ impl Listing {
 fn goals(
     tables: Tables,
     file: &str,
-    is_asked: impl Fn(&Site) -> bool,
+    is_asked: impl Fn(&SiteData) -> bool,
 ) -> BTreeMap<u32, GoalsOfLine> {
     let mut lines = BTreeMap::<u32, GoalsOfLine>::new();
     for site in tables.site_list() {
@@ -160,12 +160,12 @@ fn goals(
 }
 
 /// By line where they begin: numbers and figures of clauses.
-type Clauses = BTreeMap<u32, Vec<(u32, ClauseFigures)>>;
+type ClausesByLine = BTreeMap<u32, Vec<(u32, ClauseFigures)>>;
 
 /// By line where it begins: number and figures of each clause of the predicate that was entered, if the trace says so. Only those in the
 /// file of its first one.
-fn clauses(analysis: &AnalysisView, predicate: PredicateIndex, file: &str) -> Clauses {
-    let mut lines = Clauses::new();
+fn clauses(analysis: &AnalysisView, predicate: PredicateIndex, file: &str) -> ClausesByLine {
+    let mut lines = ClausesByLine::new();
     for clause in analysis.tables().clause_list() {
         if clause.predicate == predicate
             && clause.file() == Some(file)

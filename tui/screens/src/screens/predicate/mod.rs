@@ -25,12 +25,12 @@ use crate::screen::{
     Clickable, Effect, EventTarget, Exportable, Navigable, Place, Pointing, Screen, Searchable,
     Spot, Tabular,
 };
-use crate::table::{ListSpot, Table};
+use crate::table::{ListSpot, TableView};
 use crate::theme::Theme;
-use crate::wanted_calls::{Answer, Wanted};
+use crate::wanted_calls::{CallsAnswer, WantedCalls};
 use crate::worker::{Received, poll_until};
 pub(crate) use parts::edit;
-use parts::{Part, View};
+use parts::{PredicatePart, PredicateView};
 use source::SourceSpot;
 
 /// The events of a longer trace are not read again unless the user asks for the times of single calls.
@@ -38,10 +38,10 @@ const MOST_UNASKED: u64 = 100_000_000;
 
 /// The screen.
 #[derive(Debug, Default)]
-pub(super) struct Predicate {
-    view: Option<View>,
+pub(super) struct PredicateScreen {
+    view: Option<PredicateView>,
     /// Times of single calls.
-    calls: Wanted,
+    calls: WantedCalls,
     /// The user asked for them.
     is_asked: bool,
     /// What is advised is known, or never will be.
@@ -54,7 +54,7 @@ pub(super) struct Predicate {
 #[derive(Debug, Clone)]
 struct PartSpot {
     subject: PredicateIndex,
-    part: Part,
+    part: PredicatePart,
     neighbours: ListSpot,
     slowest: Option<ListSpot>,
     source: SourceSpot,
@@ -88,7 +88,7 @@ const SOURCE_KEYS: &[Binding] = &[
     bind(&["end", "G"], Action::Bottom, "", "to the last line"),
 ];
 
-impl Predicate {
+impl PredicateScreen {
     /// Whether the times of single calls are to be found.
     fn wants_calls(&self) -> bool {
         let Some(view) = &self.view else { return false };
@@ -101,13 +101,13 @@ impl Predicate {
             return Effect::Unused;
         };
         match self.calls.ask(&view.analysis, wait) {
-            Answer::Nothing => Effect::Unused,
-            Answer::Begun => Effect::Done,
-            Answer::Lost => {
+            CallsAnswer::Nothing => Effect::Unused,
+            CallsAnswer::Begun => Effect::Done,
+            CallsAnswer::Lost => {
                 self.wants_slowest = false;
                 calls_lost()
             }
-            Answer::Found => {
+            CallsAnswer::Found => {
                 view.list_slowest();
                 if std::mem::take(&mut self.wants_slowest) {
                     view.go_to_slowest()
@@ -145,22 +145,22 @@ impl Predicate {
     }
 }
 
-impl Screen for Predicate {
+impl Screen for PredicateScreen {
     fn bindings(&self) -> &'static [Binding] {
         match &self.view {
-            Some(view) if view.part == Part::Source => SOURCE_KEYS,
+            Some(view) if view.part == PredicatePart::Source => SOURCE_KEYS,
             _ => KEYS,
         }
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
-        self.calls = Wanted::default();
+        self.calls = WantedCalls::default();
         (self.is_asked, self.wants_slowest) = (false, false);
         self.has_advice = false;
         match &mut self.view {
             Some(view) => view.follow(analysis),
             None => {
-                self.view = hottest(analysis).map(|index| View::new(analysis, index));
+                self.view = hottest(analysis).map(|index| PredicateView::new(analysis, index));
             }
         }
     }
@@ -201,7 +201,7 @@ impl Screen for Predicate {
                 self.is_asked = true;
                 Effect::Done
             }
-            _ if view.part == Part::Source && view.source.act(action) => Effect::Done,
+            _ if view.part == PredicatePart::Source && view.source.act(action) => Effect::Done,
             _ => Effect::Unused,
         }
     }
@@ -219,42 +219,42 @@ impl Screen for Predicate {
     }
 }
 
-impl Tabular for Predicate {
-    fn table(&self) -> Option<&Table> {
+impl Tabular for PredicateScreen {
+    fn table(&self) -> Option<&TableView> {
         let view = self.view.as_ref()?;
         match view.part {
-            Part::Neighbours => Some(&view.table),
-            Part::Slowest => view.slowest.as_ref(),
-            Part::Source => None,
+            PredicatePart::Neighbours => Some(&view.table),
+            PredicatePart::Slowest => view.slowest.as_ref(),
+            PredicatePart::Source => None,
         }
     }
 
-    fn table_mut(&mut self) -> Option<&mut Table> {
+    fn table_mut(&mut self) -> Option<&mut TableView> {
         let view = self.view.as_mut()?;
         match view.part {
-            Part::Neighbours => Some(&mut view.table),
-            Part::Slowest => view.slowest.as_mut(),
-            Part::Source => None,
+            PredicatePart::Neighbours => Some(&mut view.table),
+            PredicatePart::Slowest => view.slowest.as_mut(),
+            PredicatePart::Source => None,
         }
     }
 }
 
-impl Searchable for Predicate {
+impl Searchable for PredicateScreen {
     fn looks_for_names(&self) -> bool {
         false
     }
 }
 
-impl Pointing for Predicate {
+impl Pointing for PredicateScreen {
     fn predicate(&self) -> Option<PredicateIndex> {
-        self.view.as_ref().map(View::predicate)
+        self.view.as_ref().map(PredicateView::predicate)
     }
 
     fn event(&self) -> Option<EventTarget> {
         let view = self
             .view
             .as_ref()
-            .filter(|view| view.part == Part::Slowest)?;
+            .filter(|view| view.part == PredicatePart::Slowest)?;
         match call_event(&view.analysis, view.slow_call()?) {
             Effect::Event(target) => Some(target),
             _ => None,
@@ -262,7 +262,7 @@ impl Pointing for Predicate {
     }
 }
 
-impl Navigable for Predicate {
+impl Navigable for PredicateScreen {
     fn spot(&self) -> Spot {
         let spot = Spot::default();
         let Some(view) = &self.view else { return spot };
@@ -270,7 +270,7 @@ impl Navigable for Predicate {
             subject: view.subject,
             part: view.part,
             neighbours: view.table.spot(),
-            slowest: view.slowest.as_ref().map(Table::spot),
+            slowest: view.slowest.as_ref().map(TableView::spot),
             source: view.source.spot(),
         })
     }
@@ -281,14 +281,16 @@ impl Navigable for Predicate {
         };
         if view.subject != spot.subject {
             let analysis = Arc::clone(&view.analysis);
-            *view = View::new(&analysis, spot.subject);
+            *view = PredicateView::new(&analysis, spot.subject);
         }
         view.table.recall(&spot.neighbours);
         view.source.recall(&spot.source);
         view.part = spot.part;
         match (&mut view.slowest, &spot.slowest) {
             (Some(table), Some(slowest)) => table.recall(slowest),
-            (None, _) if view.part == Part::Slowest => view.part = Part::Neighbours,
+            (None, _) if view.part == PredicatePart::Slowest => {
+                view.part = PredicatePart::Neighbours
+            }
             _ => {}
         }
     }
@@ -307,7 +309,7 @@ impl Navigable for Predicate {
             return Effect::Done;
         }
         let analysis = Arc::clone(&view.analysis);
-        *view = View::new(&analysis, predicate);
+        *view = PredicateView::new(&analysis, predicate);
         Effect::Step
     }
 
@@ -317,18 +319,18 @@ impl Navigable for Predicate {
         };
         if view.subject != place.predicate {
             let analysis = Arc::clone(&view.analysis);
-            *view = View::new(&analysis, place.predicate);
+            *view = PredicateView::new(&analysis, place.predicate);
         }
         view.go_to(place);
         Effect::Step
     }
 }
 
-impl Exportable for Predicate {
+impl Exportable for PredicateScreen {
     fn file_name(&self) -> &'static str {
         match self.view.as_ref().map(|view| view.part) {
-            Some(Part::Slowest) => "slowest",
-            Some(Part::Source) => "source.txt",
+            Some(PredicatePart::Slowest) => "slowest",
+            Some(PredicatePart::Source) => "source.txt",
             _ => "neighbours",
         }
     }
@@ -336,14 +338,14 @@ impl Exportable for Predicate {
     fn export(&self) -> Option<String> {
         let view = self.view.as_ref()?;
         match view.part {
-            Part::Source => Some(view.source.text(&view.analysis)),
+            PredicatePart::Source => Some(view.source.text(&view.analysis)),
             _ => Some(self.table()?.csv(None)),
         }
     }
 
     fn copy(&self) -> Option<String> {
         let view = self.view.as_ref()?;
-        if view.part == Part::Source {
+        if view.part == PredicatePart::Source {
             return view.source.text_here();
         }
         let table = self.table()?;
@@ -352,23 +354,25 @@ impl Exportable for Predicate {
 
     fn rows(&self) -> usize {
         match &self.view {
-            Some(view) if view.part == Part::Source => view.source.rows(),
-            _ => self.table().map_or(0, Table::rows),
+            Some(view) if view.part == PredicatePart::Source => view.source.rows(),
+            _ => self.table().map_or(0, TableView::rows),
         }
     }
 }
 
-impl Clickable for Predicate {
+impl Clickable for PredicateScreen {
     fn click(&mut self, x: u16, y: u16) -> bool {
         let Some(view) = &mut self.view else {
             return false;
         };
         if let Some(again) = view.source.click(x, y) {
-            return std::mem::replace(&mut view.part, Part::Source) == Part::Source && again;
+            return std::mem::replace(&mut view.part, PredicatePart::Source)
+                == PredicatePart::Source
+                && again;
         }
         let part = match &view.slowest {
-            Some(table) if table.is_at(x, y) => Part::Slowest,
-            _ if view.table.is_at(x, y) => Part::Neighbours,
+            Some(table) if table.is_at(x, y) => PredicatePart::Slowest,
+            _ if view.table.is_at(x, y) => PredicatePart::Neighbours,
             _ => return false,
         };
         let was_there = std::mem::replace(&mut view.part, part) == part;

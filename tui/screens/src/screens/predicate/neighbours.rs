@@ -11,19 +11,19 @@ use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::AnalysisView;
 use crate::table::integer;
-use crate::table::{Column, Kind, Source, key_of};
+use crate::table::{CellKind, ListColumn, Source, key_of};
 
 /// The rows.
 #[derive(Debug)]
 pub(super) struct Neighbours {
     analysis: Arc<AnalysisView>,
     subject: PredicateIndex,
-    rows: Vec<Row>,
+    rows: Vec<NeighbourRow>,
 }
 
 /// What a row is, in the order in which they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Role {
+enum Relation {
     Caller,
     Recursive,
     Subject,
@@ -32,28 +32,28 @@ enum Role {
 }
 
 #[derive(Debug)]
-struct Row {
-    role: Role,
+struct NeighbourRow {
+    role: Relation,
     who: Caller,
     edge: EdgeFigures,
 }
 
-const fn of(name: &'static str) -> Column {
-    Column::of(tables::Table::Edges, name)
+const fn of(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Edges, name)
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new(
+const COLUMNS: &[ListColumn] = &[
+    ListColumn::new(
         "share",
         "%",
-        Kind::Share,
+        CellKind::Share,
         "Time, of the inclusive time of the predicate.",
     )
     .net_name("comp_share"),
-    Column::new(
+    ListColumn::new(
         "time_ns",
         "time",
-        Kind::Time,
+        CellKind::Time,
         "Of callers: time served. Of callees: time spent in them.",
     )
     .net_name("time_comp_ns"),
@@ -62,14 +62,19 @@ const COLUMNS: &[Column] = &[
     of("redos").rank(2).unless_zero(),
     of("fails").unless_zero(),
     of("tail_calls").hidden(),
-    Column::new(
+    ListColumn::new(
         "role",
         "",
-        Kind::Text,
+        CellKind::Text,
         "Called by, total, in itself, calls.",
     )
     .hidden(),
-    Column::new("predicate", "predicate", Kind::Name, "Caller or callee."),
+    ListColumn::new(
+        "predicate",
+        "predicate",
+        CellKind::Name,
+        "Caller or callee.",
+    ),
 ];
 
 impl Neighbours {
@@ -77,11 +82,11 @@ impl Neighbours {
         let edges = &analysis.profile.edges;
         let me = Caller::Predicate(subject);
         let callers = edges.iter().filter(|((_, callee), _)| *callee == subject);
-        let callers = callers.map(|(&(who, _), &edge)| Row {
+        let callers = callers.map(|(&(who, _), &edge)| NeighbourRow {
             role: if who == me {
-                Role::Recursive
+                Relation::Recursive
             } else {
-                Role::Caller
+                Relation::Caller
             },
             who,
             edge,
@@ -92,8 +97,8 @@ impl Neighbours {
         let callees = callees.filter(|((_, callee), edge)| {
             counted.shows(&analysis.trace, *callee, counted.edge(edge).spent_ticks)
         });
-        let callees = callees.map(|(&(_, callee), &edge)| Row {
-            role: Role::Callee,
+        let callees = callees.map(|(&(_, callee), &edge)| NeighbourRow {
+            role: Relation::Callee,
             who: Caller::Predicate(callee),
             edge,
         });
@@ -102,7 +107,7 @@ impl Neighbours {
             ports: figures.ports,
             ..EdgeFigures::default()
         });
-        let own = [Role::Subject, Role::Itself].map(|role| Row {
+        let own = [Relation::Subject, Relation::Itself].map(|role| NeighbourRow {
             role,
             who: me,
             edge: total,
@@ -116,33 +121,37 @@ impl Neighbours {
 
     /// How many rows are before that of the predicate itself: its callers.
     pub(super) fn callers(&self) -> usize {
-        let is_caller = |row: &&Row| matches!(row.role, Role::Caller | Role::Recursive);
+        let is_caller =
+            |row: &&NeighbourRow| matches!(row.role, Relation::Caller | Relation::Recursive);
         self.rows.iter().filter(is_caller).count()
     }
 
     /// The row of the predicate itself.
     pub(super) fn itself(&self) -> usize {
-        let found = self.rows.iter().position(|row| row.role == Role::Subject);
+        let found = self
+            .rows
+            .iter()
+            .position(|row| row.role == Relation::Subject);
         found.unwrap_or(0)
     }
 
     /// The time of a row; recursive calls have none.
-    fn time(&self, row: &Row) -> Cell<'_> {
+    fn time(&self, row: &NeighbourRow) -> Cell<'_> {
         let ns = |ticks| integer(self.analysis.ns(ticks));
         let own = self.analysis.predicate_times(self.subject);
         match row.role {
-            Role::Caller => self.edge(row, of("served_ns")),
-            Role::Recursive => Cell::Missing,
-            Role::Subject => ns(own.inclusive_ticks),
-            Role::Itself => ns(own.self_ticks),
-            Role::Callee => self.edge(row, of("spent_ns")),
+            Relation::Caller => self.edge(row, of("served_ns")),
+            Relation::Recursive => Cell::Missing,
+            Relation::Subject => ns(own.inclusive_ticks),
+            Relation::Itself => ns(own.self_ticks),
+            Relation::Callee => self.edge(row, of("spent_ns")),
         }
     }
 
-    fn edge(&self, row: &Row, column: Column) -> Cell<'_> {
+    fn edge(&self, row: &NeighbourRow, column: ListColumn) -> Cell<'_> {
         let me = Caller::Predicate(self.subject);
         let pair = match row.who {
-            Caller::Predicate(callee) if row.role == Role::Callee => (me, callee),
+            Caller::Predicate(callee) if row.role == Relation::Callee => (me, callee),
             who => (who, self.subject),
         };
         let tables = self
@@ -153,16 +162,16 @@ impl Neighbours {
     }
 
     /// A count: of the predicate itself it is its own, and none is only of the time in itself.
-    fn count(&self, row: &Row, column: Column) -> Cell<'_> {
+    fn count(&self, row: &NeighbourRow, column: ListColumn) -> Cell<'_> {
         match row.role {
-            Role::Itself => Cell::Missing,
+            Relation::Itself => Cell::Missing,
             _ => self.edge(row, column),
         }
     }
 }
 
 impl Source for Neighbours {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         COLUMNS
     }
 
@@ -175,14 +184,14 @@ impl Source for Neighbours {
         match COLUMNS[column].name {
             "share" | "time_ns" => self.time(row),
             "role" => Cell::Text(match row.role {
-                Role::Caller | Role::Recursive => "called by",
-                Role::Subject => "= total",
-                Role::Itself => "in itself",
-                Role::Callee => "calls",
+                Relation::Caller | Relation::Recursive => "called by",
+                Relation::Subject => "= total",
+                Relation::Itself => "in itself",
+                Relation::Callee => "calls",
             }),
             "predicate" => Cell::Text(match row.role {
-                Role::Recursive => "<recursive>",
-                Role::Itself => "in itself",
+                Relation::Recursive => "<recursive>",
+                Relation::Itself => "in itself",
                 _ => self.analysis.caller(row.who),
             }),
             _ => self.count(row, COLUMNS[column]),
@@ -211,14 +220,14 @@ impl Source for Neighbours {
     }
 
     fn is_reversed(&self, group: u8) -> bool {
-        group == Role::Caller as u8
+        group == Relation::Caller as u8
     }
 
     fn short_name(&self, row: usize) -> Option<Cow<'_, str>> {
         self.analysis.module()?;
         let row = &self.rows[row];
         match (row.role, row.who) {
-            (Role::Recursive | Role::Itself, _) | (_, Caller::Root) => None,
+            (Relation::Recursive | Relation::Itself, _) | (_, Caller::Root) => None,
             (_, Caller::Predicate(index)) => Some(self.analysis.short_name(index)),
         }
     }
@@ -233,13 +242,13 @@ impl Source for Neighbours {
 
     fn sign(&self, row: usize) -> &'static str {
         match self.rows[row].role {
-            Role::Caller | Role::Recursive => "< ",
-            Role::Subject => "",
-            Role::Itself | Role::Callee => "> ",
+            Relation::Caller | Relation::Recursive => "< ",
+            Relation::Subject => "",
+            Relation::Itself | Relation::Callee => "> ",
         }
     }
 
     fn is_subject(&self, row: usize) -> bool {
-        self.rows[row].role == Role::Subject
+        self.rows[row].role == Relation::Subject
     }
 }

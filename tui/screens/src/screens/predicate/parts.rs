@@ -6,18 +6,18 @@ use portmortem_analyzer::calls::figures::SlowCall;
 use portmortem_analyzer::figures::PredicateFigures;
 use portmortem_analyzer::trace::PredicateIndex;
 
-use super::evidence::Evidence;
+use super::evidence::FindingShown;
 use super::neighbours::Neighbours;
 use super::slowest::Slowest;
 use super::source::SourceView;
 use crate::analysis::AnalysisView;
 use crate::screen::calls::{call_event, slowest_call};
 use crate::screen::{Effect, Place};
-use crate::table::Table;
+use crate::table::TableView;
 
 /// The parts that keys can act on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Part {
+pub(super) enum PredicatePart {
     /// Callers and callees.
     #[default]
     Neighbours,
@@ -29,35 +29,35 @@ pub(super) enum Part {
 
 /// What is shown of a predicate.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct PredicateView {
     pub(super) analysis: Arc<AnalysisView>,
     pub(super) subject: PredicateIndex,
-    pub(super) part: Part,
-    pub(super) table: Table,
+    pub(super) part: PredicatePart,
+    pub(super) table: TableView,
     /// How many rows of it are callers.
     pub(super) callers: usize,
     /// Once they are known.
-    pub(super) slowest: Option<Table>,
+    pub(super) slowest: Option<TableView>,
     pub(super) source: SourceView,
     /// What is advised about it, as far as that is known.
-    pub(super) advised: Evidence,
+    pub(super) advised: FindingShown,
 }
 
-impl View {
+impl PredicateView {
     pub(super) fn new(analysis: &Arc<AnalysisView>, subject: PredicateIndex) -> Self {
         let rows = Neighbours::new(analysis, subject);
         let (itself, callers) = (rows.itself(), rows.callers());
-        let mut table = Table::new(Box::new(rows), Some("time_ns"));
+        let mut table = TableView::new(Box::new(rows), Some("time_ns"));
         table.select(itself);
         let mut view = Self {
             analysis: Arc::clone(analysis),
             subject,
-            part: Part::default(),
+            part: PredicatePart::default(),
             table,
             callers,
             slowest: None,
             source: SourceView::of(analysis, subject),
-            advised: Evidence::default(),
+            advised: FindingShown::default(),
         };
         view.list_slowest();
         view.list_advice();
@@ -77,7 +77,7 @@ impl View {
 
     /// Takes what is advised about the predicate, if that is known.
     pub(super) fn list_advice(&mut self) {
-        self.advised = Evidence::of(&self.analysis, self.subject);
+        self.advised = FindingShown::of(&self.analysis, self.subject);
     }
 
     /// Lists the slowest calls, if they are known.
@@ -85,7 +85,7 @@ impl View {
         if self.analysis.known_calls().is_none() {
             self.slowest = None;
             self.part = match self.part {
-                Part::Slowest => Part::Neighbours,
+                PredicatePart::Slowest => PredicatePart::Neighbours,
                 part => part,
             };
             return;
@@ -93,7 +93,7 @@ impl View {
         let rows = Box::new(Slowest::new(&self.analysis, self.subject));
         match &mut self.slowest {
             Some(table) => table.follow(rows),
-            None => self.slowest = Some(Table::new(rows, Some("ns"))),
+            None => self.slowest = Some(TableView::new(rows, Some("ns"))),
         }
     }
 
@@ -104,10 +104,10 @@ impl View {
             && self.source.has(line)
         {
             self.source.go_to(line);
-            self.part = Part::Source;
+            self.part = PredicatePart::Source;
             return;
         }
-        self.part = Part::Neighbours;
+        self.part = PredicatePart::Neighbours;
         if let Some(callee) = place.callee {
             let rows = 0..self.table.source().rows();
             // Of callers and callees the latter come last.
@@ -148,11 +148,15 @@ impl View {
 
     pub(super) fn next_part(&mut self) {
         self.part = match self.part {
-            Part::Neighbours if self.slowest.as_ref().is_some_and(|table| table.rows() > 0) => {
-                Part::Slowest
+            PredicatePart::Neighbours
+                if self.slowest.as_ref().is_some_and(|table| table.rows() > 0) =>
+            {
+                PredicatePart::Slowest
             }
-            Part::Neighbours | Part::Slowest if self.source.rows() > 0 => Part::Source,
-            _ => Part::Neighbours,
+            PredicatePart::Neighbours | PredicatePart::Slowest if self.source.rows() > 0 => {
+                PredicatePart::Source
+            }
+            _ => PredicatePart::Neighbours,
         };
     }
 
@@ -166,17 +170,17 @@ impl View {
     /// The predicate that the cursor is on.
     pub(super) fn predicate(&self) -> PredicateIndex {
         match self.part {
-            Part::Neighbours => self.table.predicate().unwrap_or(self.subject),
-            Part::Slowest | Part::Source => self.subject,
+            PredicatePart::Neighbours => self.table.predicate().unwrap_or(self.subject),
+            PredicatePart::Slowest | PredicatePart::Source => self.subject,
         }
     }
 
     /// To the slowest call of what is under the cursor: times of calls are known.
     pub(super) fn go_to_slowest(&self) -> Effect {
         let call = match self.part {
-            Part::Neighbours => return slowest_call(&self.analysis, self.predicate()),
-            Part::Slowest => self.slow_call(),
-            Part::Source => self.source.slowest(&self.analysis),
+            PredicatePart::Neighbours => return slowest_call(&self.analysis, self.predicate()),
+            PredicatePart::Slowest => self.slow_call(),
+            PredicatePart::Source => self.source.slowest(&self.analysis),
         };
         match call {
             Some(call) => call_event(&self.analysis, call),
@@ -186,12 +190,12 @@ impl View {
 
     pub(super) fn enter(&self) -> Effect {
         match self.part {
-            Part::Neighbours => match self.table.predicate() {
+            PredicatePart::Neighbours => match self.table.predicate() {
                 Some(predicate) if predicate != self.subject => Effect::Open(predicate),
                 _ => Effect::Done,
             },
-            Part::Slowest => self.go_to_slowest(),
-            Part::Source => match self.source.leads_to(self.subject) {
+            PredicatePart::Slowest => self.go_to_slowest(),
+            PredicatePart::Source => match self.source.leads_to(self.subject) {
                 Some(predicate) if predicate != self.subject => Effect::Open(predicate),
                 Some(_) => Effect::Done,
                 None => Effect::Say("no goal of this line is known to have called".to_owned()),
@@ -207,7 +211,7 @@ impl View {
             return edit(&self.analysis, predicate);
         }
         let site = match self.part {
-            Part::Slowest => self.slow_call().and_then(|call| call.site),
+            PredicatePart::Slowest => self.slow_call().and_then(|call| call.site),
             _ => None,
         };
         let site = site.and_then(|site| self.analysis.trace.sites().get(site as usize));

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::parts::View;
+use super::parts::PredicateView;
 use crate::format::{self, count, time};
 use crate::theme::Theme;
 
@@ -14,7 +14,7 @@ const BOX_LINES: u16 = 8;
 const BOX_WIDTH: u16 = 60;
 
 /// Draws the box, the choicepoints beside it, and how the time ended below it.
-pub(super) fn draw(view: &View, area: Rect, buf: &mut Buffer, theme: &Theme) {
+pub(super) fn draw(view: &PredicateView, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let figures = view.figures();
     let below = |y: usize| y < usize::from(area.height);
     for (y, line) in port_box(view, &figures, theme).iter().enumerate() {
@@ -36,7 +36,7 @@ pub(super) fn draw(view: &View, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
 }
 
-fn port_box(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<'static>> {
+fn port_box(view: &PredicateView, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<'static>> {
     let [call, exit, redo, fail, exception] = theme.ports;
     let of = |ticks| recorded(view, ticks);
     let times = view.analysis.predicate_times(view.subject);
@@ -134,18 +134,22 @@ fn port_box(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<
 }
 
 /// A time of which only what was recorded is known, with what is said before it.
-fn outcome_time(view: &View, ticks: u64) -> String {
+fn outcome_time(view: &PredicateView, ticks: u64) -> String {
     let known = (!view.analysis.is_net()).then(|| view.analysis.ns(ticks));
     known.map_or_else(String::new, |ns| format!("in {}", time(ns)))
 }
 
 /// A time of which only what was recorded is known.
-fn recorded(view: &View, ticks: u64) -> String {
+fn recorded(view: &PredicateView, ticks: u64) -> String {
     let known = (!view.analysis.is_net()).then(|| view.analysis.ns(ticks));
     known.map_or_else(|| "–".to_owned(), time)
 }
 
-fn choicepoints(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<'static>> {
+fn choicepoints(
+    view: &PredicateView,
+    figures: &PredicateFigures,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
     let row = |name: &str, value: String| Line::raw(format!("{name:<10}{value:>9}"));
     let unused = figures.cuts.saturating_add(figures.pending);
     vec![

@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 
 use crate::analysis::AnalysisView;
 use crate::format::{bar, left, right, rounded, time};
-use crate::table::{Column, Kind, Source, key_of};
+use crate::table::{CellKind, ListColumn, Source, key_of};
 use crate::theme::Theme;
 
 /// The calls.
@@ -25,28 +25,28 @@ pub(super) struct Slowest {
     predicate: PredicateIndex,
 }
 
-const fn of(name: &'static str) -> Column {
-    Column::of(tables::Table::Slowest, name)
+const fn of(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Slowest, name)
 }
 
-const fn columns_with(stream: Column) -> [Column; 5] {
+const fn columns_with(stream: ListColumn) -> [ListColumn; 5] {
     [
         of("ns"),
         of("at_ns").own_unit(),
         stream,
         of("event"),
-        Column::new(
+        ListColumn::new(
             "called_from",
             "called from",
-            Kind::Name,
+            CellKind::Name,
             "The goal that made the call, or the predicate that called.",
         ),
     ]
 }
 
 /// Of a trace with several streams, and with one.
-const COLUMNS: &[Column] = &columns_with(of("stream"));
-const OF_ONE_STREAM: &[Column] = &columns_with(of("stream").hidden());
+const COLUMNS: &[ListColumn] = &columns_with(of("stream"));
+const OF_ONE_STREAM: &[ListColumn] = &columns_with(of("stream").hidden());
 
 impl Slowest {
     pub(super) fn new(analysis: &Arc<AnalysisView>, predicate: PredicateIndex) -> Self {
@@ -63,7 +63,7 @@ impl Slowest {
 }
 
 impl Source for Slowest {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         match self.analysis.trace.streams().len() {
             0 | 1 => OF_ONE_STREAM,
             _ => COLUMNS,
@@ -75,7 +75,7 @@ impl Source for Slowest {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        if COLUMNS[column].kind == Kind::Name {
+        if COLUMNS[column].kind == CellKind::Name {
             return Cell::Text(&self.places[row]);
         }
         let rows = self.analysis.tables().slowest_of(self.predicate);

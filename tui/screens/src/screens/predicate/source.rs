@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::listing::{GoalsOfLine, Listing, Row};
+use super::listing::{GoalsOfLine, SourceListing, SourceRow};
 use crate::analysis::AnalysisView;
 use crate::format::{bar, right, rounded, shorten, shorten_words, time, width};
 use crate::keys::Action;
@@ -22,7 +22,7 @@ const BAR: usize = 4;
 /// The source around the clauses of a predicate.
 #[derive(Debug, Default)]
 pub(super) struct SourceView {
-    listing: Listing,
+    listing: SourceListing,
     /// What the predicate did as to determinism, if that is known.
     determinism: Option<&'static str>,
     cursor: usize,
@@ -47,7 +47,7 @@ impl SourceView {
         let figures = analysis.profile.predicates.get(predicate as usize);
         let determinism = figures.and_then(|figures| figures.determinism(byrd));
         let mut view = Self {
-            listing: Listing::of(analysis, predicate),
+            listing: SourceListing::of(analysis, predicate),
             determinism: determinism.map(Determinism::name),
             ..Self::default()
         };
@@ -78,7 +78,7 @@ impl SourceView {
 
     /// Puts the cursor on a line.
     pub(super) fn go_to(&mut self, line: u32) {
-        let is_it = |row: &Row| row.line == line && !row.is_figures;
+        let is_it = |row: &SourceRow| row.line == line && !row.is_figures;
         self.cursor = self.listing.rows.iter().position(is_it).unwrap_or(0);
         self.is_placed = true;
     }
@@ -182,7 +182,7 @@ impl SourceView {
             .map(|row| row.text.clone())
     }
 
-    fn row_text(&self, analysis: &AnalysisView, row: &Row, widths: &Widths) -> String {
+    fn row_text(&self, analysis: &AnalysisView, row: &SourceRow, widths: &Widths) -> String {
         if row.is_figures {
             return row.text.clone();
         }

@@ -4,13 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::layout::{Areas, Contents};
-use super::parts::{Part, View};
+use super::layout::{Areas, PartContents};
+use super::parts::{PredicatePart, PredicateView};
 use super::ports;
 use super::slowest::draw_histogram;
 use crate::theme::Theme;
 
-pub(super) fn draw(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme) {
+pub(super) fn draw(view: &mut PredicateView, area: Rect, buf: &mut Buffer, theme: &Theme) {
     if let Some(text) = view.absence() {
         let room = area.width.saturating_sub(4);
         buf.set_stringn(area.x + 2, area.y + 1, text, room.into(), theme.warning);
@@ -19,7 +19,7 @@ pub(super) fn draw(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme)
     let area = view.advised.draw(area, buf, theme);
     let areas = Areas::of(
         area,
-        Contents {
+        PartContents {
             neighbours: view.table.order().len(),
             source: view.source.rows(),
         },
@@ -29,15 +29,15 @@ pub(super) fn draw(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme)
         ports::draw(view, areas.ports, buf, theme);
     }
     draw_calls(view, areas, buf, theme);
-    let View {
+    let PredicateView {
         analysis, source, ..
     } = view;
-    let has_focus = view.part == Part::Source;
+    let has_focus = view.part == PredicatePart::Source;
     source.draw(analysis, has_focus, areas.source, buf, theme);
 }
 
 /// The hottest callers and the hottest callees are in sight as long as the cursor is between them.
-fn draw_neighbours(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme) {
+fn draw_neighbours(view: &mut PredicateView, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let table = &mut view.table;
     let is_between = table
         .row()
@@ -49,7 +49,7 @@ fn draw_neighbours(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme)
         let above = half.max(rows.saturating_sub(others)).min(view.callers);
         table.scroll_to(above);
     }
-    let theme = with_focus(theme, view.part == Part::Neighbours);
+    let theme = with_focus(theme, view.part == PredicatePart::Neighbours);
     table.draw(area, buf, &theme);
 }
 
@@ -65,7 +65,7 @@ fn with_focus(theme: &Theme, has_focus: bool) -> Theme {
     }
 }
 
-fn draw_calls(view: &mut View, areas: Areas, buf: &mut Buffer, theme: &Theme) {
+fn draw_calls(view: &mut PredicateView, areas: Areas, buf: &mut Buffer, theme: &Theme) {
     let area = areas.slowest;
     if area.height == 0 {
         return;
@@ -88,7 +88,7 @@ fn draw_calls(view: &mut View, areas: Areas, buf: &mut Buffer, theme: &Theme) {
         buf.set_stringn(area.x + 1, area.y + 1, text, area.width.into(), theme.faint);
         return;
     };
-    let theme_of_table = with_focus(theme, view.part == Part::Slowest);
+    let theme_of_table = with_focus(theme, view.part == PredicatePart::Slowest);
     table.draw(area, buf, &theme_of_table);
     if let Some(figures) = calls.predicate(view.subject) {
         draw_histogram(analysis, figures, areas.histogram, buf, theme);

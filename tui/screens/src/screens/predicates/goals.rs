@@ -3,22 +3,22 @@
 use std::sync::{Arc, LazyLock};
 
 use portmortem_analyzer::figures::Caller;
-use portmortem_analyzer::tables::{self, Cell, Row as _, Site, SiteNames, SiteRow};
+use portmortem_analyzer::tables::{self, Cell, Row as _, SiteData, SiteNames, SiteRow};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::AnalysisView;
 use crate::screen::Place;
-use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::table::{CellKind, ListColumn, Source, TableView, key_of};
 
 /// Goals that made calls.
 #[derive(Debug)]
-pub(super) struct Goals {
+pub(super) struct GoalRows {
     analysis: Arc<AnalysisView>,
-    rows: Vec<Goal>,
+    rows: Vec<ListedGoal>,
 }
 
 #[derive(Debug)]
-struct Goal {
+struct ListedGoal {
     caller: Caller,
     callee: PredicateIndex,
     key: u64,
@@ -28,8 +28,8 @@ struct Goal {
     name: String,
 }
 
-const fn of(name: &'static str) -> Column {
-    Column::of(tables::Table::Sites, name)
+const fn of(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Sites, name)
 }
 
 /// Those with a number of [`SiteRow`], in their order.
@@ -44,12 +44,12 @@ const NUMBERS: [&str; 8] = [
     "cuts",
 ];
 
-static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+static COLUMNS: LazyLock<Vec<ListColumn>> = LazyLock::new(|| {
     vec![
         of("served_ns").shown_as(
             "share",
             "served %",
-            Kind::Share,
+            CellKind::Share,
             "Work in what it calls, of all work; with w time, of all time.",
         ),
         of("served_ns"),
@@ -60,27 +60,34 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         of("exceptions").rank(4).unless_zero(),
         of("exits").rank(6),
         of("cuts").rank(7).unless_zero(),
-        Column::new("place", "line", Kind::Text, "File and line of the goal.").rank(1),
-        Column::new(
+        ListColumn::new(
+            "place",
+            "line",
+            CellKind::Text,
+            "File and line of the goal.",
+        )
+        .rank(1),
+        ListColumn::new(
             "goal",
             "goal",
-            Kind::Name,
+            CellKind::Name,
             "Predicate, its clause and the goal in that, and what it calls.",
         ),
     ]
 });
 
-impl Goals {
+impl GoalRows {
     pub(super) fn new(analysis: &Arc<AnalysisView>) -> Self {
         let names = SiteNames::of(&analysis.trace);
         let places: Vec<&str> = names.names().map(|(place, _)| place).collect();
         let tables = analysis.tables();
         let goals = tables.site_list().into_iter();
         let counted = analysis.counted();
-        let is_shown =
-            |goal: &Site| counted.shows(&analysis.trace, goal.callee, goal.figures.served_ticks);
+        let is_shown = |goal: &SiteData| {
+            counted.shows(&analysis.trace, goal.callee, goal.figures.served_ticks)
+        };
         let goals = goals.filter(is_shown);
-        let rows = goals.map(|goal| Goal::of(analysis, &goal, &places));
+        let rows = goals.map(|goal| ListedGoal::of(analysis, &goal, &places));
         Self {
             rows: rows.collect(),
             analysis: Arc::clone(analysis),
@@ -89,7 +96,7 @@ impl Goals {
 }
 
 /// Where the goal is that the cursor of a list of goals is on.
-pub(super) fn place(table: &Table, analysis: &AnalysisView) -> Option<Place> {
+pub(super) fn place(table: &TableView, analysis: &AnalysisView) -> Option<Place> {
     let row = table.row()?;
     let (callee, caller) = (table.predicate()?, table.source().other(row));
     let key = table.source().key(row);
@@ -102,12 +109,12 @@ pub(super) fn place(table: &Table, analysis: &AnalysisView) -> Option<Place> {
     })
 }
 
-fn key_of_goal(goal: &Site) -> u64 {
+fn key_of_goal(goal: &SiteData) -> u64 {
     key_of((goal.caller, goal.callee, goal.site))
 }
 
-impl Goal {
-    fn of(analysis: &AnalysisView, goal: &Site, places: &[&str]) -> Self {
+impl ListedGoal {
+    fn of(analysis: &AnalysisView, goal: &SiteData, places: &[&str]) -> Self {
         let info = goal.info();
         let clause = info.map(|info| (info.clause, info.goal));
         let short = |caller: Caller| match caller {
@@ -138,8 +145,8 @@ impl Goal {
     }
 }
 
-impl Source for Goals {
-    fn columns(&self) -> &'static [Column] {
+impl Source for GoalRows {
+    fn columns(&self) -> &'static [ListColumn] {
         &COLUMNS
     }
 

@@ -21,32 +21,32 @@ use crate::screen::{
     Clickable, Effect, EventTarget, Exportable, Navigable, Place, Pointing, Screen, Searchable,
     Spot, Tabular,
 };
-use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::table::{CellKind, ListColumn, Source, TableView, key_of};
 use crate::theme::Theme;
-use crate::wanted_calls::{Answer, Wanted};
-use goals::Goals;
+use crate::wanted_calls::{CallsAnswer, WantedCalls};
+use goals::GoalRows;
 use slow::SlowCalls;
 use summary::Summary;
 
 /// The screen.
 #[derive(Debug, Default)]
-pub(super) struct Predicates {
+pub(super) struct PredicatesScreen {
     analysis: Option<Arc<AnalysisView>>,
     summary: Summary,
-    table: Option<Table>,
+    table: Option<TableView>,
     /// The goals of clauses, once they were shown.
-    goals: Option<Table>,
+    goals: Option<TableView>,
     /// The slowest calls, once they were shown.
-    slow: Option<Table>,
-    shown: Part,
+    slow: Option<TableView>,
+    shown: PredicatesPart,
     cumulative: bool,
     /// Times of single calls, for columns that need them.
-    calls: Wanted,
+    calls: WantedCalls,
 }
 
 /// What is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Part {
+enum PredicatesPart {
     #[default]
     Predicates,
     Goals,
@@ -91,23 +91,28 @@ const SLOW_KEYS: &[Binding] = &[
 ];
 
 /// Each with its name, what its rows are, and the file that it is exported to.
-const PARTS: [(Part, &str, &str, &str); 3] = [
-    (Part::Predicates, "predicates", "predicate", "predicates"),
-    (Part::Goals, "goals", "goal", "goals"),
-    (Part::Slow, "slow calls", "call", "slow-calls"),
+const PARTS: [(PredicatesPart, &str, &str, &str); 3] = [
+    (
+        PredicatesPart::Predicates,
+        "predicates",
+        "predicate",
+        "predicates",
+    ),
+    (PredicatesPart::Goals, "goals", "goal", "goals"),
+    (PredicatesPart::Slow, "slow calls", "call", "slow-calls"),
 ];
 
-impl Predicates {
+impl PredicatesScreen {
     /// Lists what is shown, if that was not done.
     fn list_shown(&mut self) {
         let Some(analysis) = &self.analysis else {
             return;
         };
         match self.shown {
-            Part::Goals if self.goals.is_none() => self.list_goals(),
-            Part::Slow if self.slow.is_none() => {
+            PredicatesPart::Goals if self.goals.is_none() => self.list_goals(),
+            PredicatesPart::Slow if self.slow.is_none() => {
                 let rows = Box::new(SlowCalls::new(analysis));
-                self.slow = Some(Table::new(rows, Some("ns")));
+                self.slow = Some(TableView::new(rows, Some("ns")));
             }
             _ => {}
         }
@@ -115,8 +120,16 @@ impl Predicates {
 
     /// Lists the goals, if they are shown.
     fn list_goals(&mut self) {
-        if let Some(analysis) = self.analysis.as_ref().filter(|_| self.shown == Part::Goals) {
-            Table::fill(&mut self.goals, Box::new(Goals::new(analysis)), "served_ns");
+        if let Some(analysis) = self
+            .analysis
+            .as_ref()
+            .filter(|_| self.shown == PredicatesPart::Goals)
+        {
+            TableView::fill(
+                &mut self.goals,
+                Box::new(GoalRows::new(analysis)),
+                "served_ns",
+            );
         }
     }
 
@@ -129,7 +142,10 @@ impl Predicates {
 
     /// The call that the cursor is on, if calls are shown.
     fn slow_call(&self) -> Option<EventTarget> {
-        let table = self.slow.as_ref().filter(|_| self.shown == Part::Slow)?;
+        let table = self
+            .slow
+            .as_ref()
+            .filter(|_| self.shown == PredicatesPart::Slow)?;
         slow::event(table, self.analysis.as_ref()?)
     }
 
@@ -140,21 +156,28 @@ impl Predicates {
     }
 }
 
-impl Screen for Predicates {
+impl Screen for PredicatesScreen {
     fn bindings(&self) -> &'static [Binding] {
         match self.shown {
-            Part::Predicates => KEYS,
-            Part::Goals => GOAL_KEYS,
-            Part::Slow => SLOW_KEYS,
+            PredicatesPart::Predicates => KEYS,
+            PredicatesPart::Goals => GOAL_KEYS,
+            PredicatesPart::Slow => SLOW_KEYS,
         }
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.summary = Summary::of(analysis);
-        Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "self_ns");
+        TableView::fill(
+            &mut self.table,
+            Box::new(PredicateRows::new(analysis)),
+            "self_ns",
+        );
         self.analysis = Some(Arc::clone(analysis));
-        self.calls = Wanted::default();
-        self.goals = self.goals.take().filter(|_| self.shown == Part::Goals);
+        self.calls = WantedCalls::default();
+        self.goals = self
+            .goals
+            .take()
+            .filter(|_| self.shown == PredicatesPart::Goals);
         self.list_goals();
         self.list_slow();
     }
@@ -164,7 +187,7 @@ impl Screen for Predicates {
             return Effect::Unused;
         };
         let is_wanted = match (self.shown, analysis.events() <= MOST_UNASKED) {
-            (Part::Slow, _) => true,
+            (PredicatesPart::Slow, _) => true,
             (_, true) => table.shows_calls(),
             (_, false) => table.asks_for_calls(),
         };
@@ -172,11 +195,11 @@ impl Screen for Predicates {
             return Effect::Unused;
         }
         match self.calls.ask(analysis, wait) {
-            Answer::Nothing => Effect::Unused,
-            Answer::Begun => Effect::Done,
-            Answer::Lost => calls_lost(),
-            Answer::Found => {
-                table.follow(Box::new(Rows::new(analysis)));
+            CallsAnswer::Nothing => Effect::Unused,
+            CallsAnswer::Begun => Effect::Done,
+            CallsAnswer::Lost => calls_lost(),
+            CallsAnswer::Found => {
+                table.follow(Box::new(PredicateRows::new(analysis)));
                 self.list_slow();
                 Effect::Done
             }
@@ -184,13 +207,13 @@ impl Screen for Predicates {
     }
 
     fn is_ready(&self) -> bool {
-        let depends = self.table.as_ref().is_some_and(Table::depends_on_calls);
-        self.calls.is_over() || !(depends || self.shown == Part::Slow)
+        let depends = self.table.as_ref().is_some_and(TableView::depends_on_calls);
+        self.calls.is_over() || !(depends || self.shown == PredicatesPart::Slow)
     }
 
     fn progress(&self) -> Option<f64> {
         let analysis = self.analysis.as_ref()?;
-        let wants = self.shown == Part::Slow || self.table.as_ref()?.shows_calls();
+        let wants = self.shown == PredicatesPart::Slow || self.table.as_ref()?.shows_calls();
         analysis.calls_share().filter(|_| wants)
     }
 
@@ -202,13 +225,13 @@ impl Screen for Predicates {
                 self.list_shown();
                 return Effect::Done;
             }
-            Action::Enter if self.shown == Part::Goals => {
+            Action::Enter if self.shown == PredicatesPart::Goals => {
                 return self.place_here().map_or(Effect::Done, Effect::Place);
             }
-            Action::Enter if self.shown == Part::Slow => {
+            Action::Enter if self.shown == PredicatesPart::Slow => {
                 return self.slow_call().map_or(Effect::Done, Effect::Event);
             }
-            _ if self.shown != Part::Predicates => return Effect::Unused,
+            _ if self.shown != PredicatesPart::Predicates => return Effect::Unused,
             _ => {}
         }
         let Some(table) = &mut self.table else {
@@ -238,7 +261,7 @@ impl Screen for Predicates {
 
     fn status(&self) -> String {
         let one = PARTS[self.shown as usize].2;
-        if self.shown != Part::Predicates {
+        if self.shown != PredicatesPart::Predicates {
             let table = self.table();
             return table.map_or_else(String::new, |table| table.how_many(one));
         }
@@ -256,7 +279,7 @@ impl Screen for Predicates {
         let below = self.summary.draw(area, buf, theme);
         let names = PARTS.iter().map(|(_, name, ..)| *name);
         let below = draw_parts(names, self.shown as usize, below, buf, theme);
-        if self.shown == Part::Slow && !self.calls.is_over() {
+        if self.shown == PredicatesPart::Slow && !self.calls.is_over() {
             let text =
                 "looking for the slowest calls: the index does not have them, all events are read";
             let room = usize::from(below.width.saturating_sub(2));
@@ -269,33 +292,33 @@ impl Screen for Predicates {
     }
 }
 
-impl Tabular for Predicates {
-    fn table(&self) -> Option<&Table> {
+impl Tabular for PredicatesScreen {
+    fn table(&self) -> Option<&TableView> {
         match self.shown {
-            Part::Predicates => self.table.as_ref(),
-            Part::Goals => self.goals.as_ref(),
-            Part::Slow => self.slow.as_ref(),
+            PredicatesPart::Predicates => self.table.as_ref(),
+            PredicatesPart::Goals => self.goals.as_ref(),
+            PredicatesPart::Slow => self.slow.as_ref(),
         }
     }
 
-    fn table_mut(&mut self) -> Option<&mut Table> {
+    fn table_mut(&mut self) -> Option<&mut TableView> {
         match self.shown {
-            Part::Predicates => self.table.as_mut(),
-            Part::Goals => self.goals.as_mut(),
-            Part::Slow => self.slow.as_mut(),
+            PredicatesPart::Predicates => self.table.as_mut(),
+            PredicatesPart::Goals => self.goals.as_mut(),
+            PredicatesPart::Slow => self.slow.as_mut(),
         }
     }
 }
 
-impl Searchable for Predicates {}
+impl Searchable for PredicatesScreen {}
 
-impl Pointing for Predicates {
+impl Pointing for PredicatesScreen {
     fn event(&self) -> Option<EventTarget> {
         self.slow_call()
     }
 }
 
-impl Navigable for Predicates {
+impl Navigable for PredicatesScreen {
     fn spot(&self) -> Spot {
         Spot {
             part: self.shown as usize,
@@ -306,35 +329,35 @@ impl Navigable for Predicates {
     fn recall(&mut self, spot: &Spot) {
         self.shown = PARTS
             .get(spot.part)
-            .map_or(Part::Predicates, |(part, ..)| *part);
+            .map_or(PredicatesPart::Predicates, |(part, ..)| *part);
         self.list_shown();
         self.recall_list(spot);
     }
 
     /// Where a predicate is to be gone to, it is among the predicates.
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
-        let before = std::mem::replace(&mut self.shown, Part::Predicates);
+        let before = std::mem::replace(&mut self.shown, PredicatesPart::Predicates);
         if let Some(table) = &mut self.table {
             table.select_predicate(predicate);
         }
         match before {
-            Part::Predicates => Effect::Done,
-            Part::Goals | Part::Slow => Effect::Step,
+            PredicatesPart::Predicates => Effect::Done,
+            PredicatesPart::Goals | PredicatesPart::Slow => Effect::Step,
         }
     }
 }
 
-impl Exportable for Predicates {
+impl Exportable for PredicatesScreen {
     fn file_name(&self) -> &'static str {
         PARTS[self.shown as usize].3
     }
 }
 
-impl Clickable for Predicates {}
+impl Clickable for PredicatesScreen {}
 
 /// Predicates that were called.
 #[derive(Debug)]
-struct Rows {
+struct PredicateRows {
     analysis: Arc<AnalysisView>,
     used: Vec<PredicateIndex>,
     /// Where each is from; empty if that is not known.
@@ -351,22 +374,22 @@ const MOST_UNASKED: u64 = 20_000_000;
 const SELF_SHARE: usize = 0;
 const INCLUSIVE_SHARE: usize = 1;
 
-const fn of(name: &'static str) -> Column {
-    Column::of(tables::Table::Predicates, name)
+const fn of(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Predicates, name)
 }
 
-const CHOSEN: &[Column] = &[
+const CHOSEN: &[ListColumn] = &[
     of("self_ns").shown_as(
         "self_share",
         "self %",
-        Kind::Share,
+        CellKind::Share,
         "Self time, of all work; with w of all time.",
     ),
     of("inclusive_ns")
         .shown_as(
             "inclusive_share",
             "incl %",
-            Kind::Share,
+            CellKind::Share,
             "Work in its boxes, of all work; with w inclusive time, of all time.",
         )
         .hidden(),
@@ -389,10 +412,10 @@ const CHOSEN: &[Column] = &[
     of("exits_det").rank(9).unless_zero(),
     of("exits_nondet").rank(9).unless_zero(),
     of("events").rank(10),
-    Column::new(
+    ListColumn::new(
         "place",
         "line",
-        Kind::Text,
+        CellKind::Text,
         "File and line of the first clause.",
     )
     .rank(6)
@@ -401,10 +424,10 @@ const CHOSEN: &[Column] = &[
     of("predicate").name(),
 ];
 
-static COLUMNS: LazyLock<Vec<Column>> =
-    LazyLock::new(|| Column::and_others(tables::Table::Predicates, CHOSEN));
+static COLUMNS: LazyLock<Vec<ListColumn>> =
+    LazyLock::new(|| ListColumn::and_others(tables::Table::Predicates, CHOSEN));
 
-impl Rows {
+impl PredicateRows {
     fn new(analysis: &Arc<AnalysisView>) -> Self {
         let predicates = &analysis.profile.predicates;
         let used = (0..predicates.len() as PredicateIndex)
@@ -419,8 +442,8 @@ impl Rows {
     }
 }
 
-impl Source for Rows {
-    fn columns(&self) -> &'static [Column] {
+impl Source for PredicateRows {
+    fn columns(&self) -> &'static [ListColumn] {
         &COLUMNS
     }
 
@@ -485,10 +508,10 @@ mod tests {
 
     use super::*;
 
-    fn screen() -> Predicates {
+    fn screen() -> PredicatesScreen {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/scan.pmt");
         let trace = Arc::new(Trace::open(&path).unwrap());
-        let mut screen = Predicates::default();
+        let mut screen = PredicatesScreen::default();
         screen.follow(&Arc::new(AnalysisView::part(
             trace,
             &path,
@@ -497,7 +520,7 @@ mod tests {
         screen
     }
 
-    fn known(screen: &Predicates) -> bool {
+    fn known(screen: &PredicatesScreen) -> bool {
         let analysis = screen.analysis.as_ref().unwrap();
         analysis.known_calls().is_some()
     }
@@ -520,10 +543,10 @@ mod tests {
         screen.set_filter("max > 1us");
         screen.draw(area, &mut buffer, &Theme::plain());
         assert!(!screen.is_ready() && !known(&screen));
-        assert_eq!(screen.table().map(Table::rows), Some(0));
+        assert_eq!(screen.table().map(TableView::rows), Some(0));
         assert_eq!(screen.poll(true), Effect::Done);
         assert!(screen.is_ready() && known(&screen));
-        assert!(screen.table().map(Table::rows) > Some(0));
+        assert!(screen.table().map(TableView::rows) > Some(0));
         assert_eq!(screen.poll(true), Effect::Unused);
     }
 
@@ -531,7 +554,7 @@ mod tests {
     #[test]
     fn columns_of_calls_are_missing_until_they_are_known() {
         let mut screen = screen();
-        let missing = |screen: &Predicates| -> Vec<&str> {
+        let missing = |screen: &PredicatesScreen| -> Vec<&str> {
             let source = screen.table().unwrap().source();
             let columns = source.columns().iter().enumerate();
             let missing = columns.filter(|(at, _)| {

@@ -16,17 +16,17 @@ use crate::analysis::AnalysisView;
 use crate::screen::EventTarget;
 use crate::screen::calls::event_of;
 use crate::table::integer;
-use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::table::{CellKind, ListColumn, Source, TableView, key_of};
 
 /// The calls.
 #[derive(Debug)]
 pub(super) struct SlowCalls {
     analysis: Arc<AnalysisView>,
-    rows: Vec<Row>,
+    rows: Vec<SlowRow>,
 }
 
 #[derive(Debug)]
-struct Row {
+struct SlowRow {
     predicate: PredicateIndex,
     call: SlowCall,
     /// Calls of the predicate whose time is known, and how long the one in the middle took, in ns.
@@ -36,41 +36,41 @@ struct Row {
     place: String,
 }
 
-const fn of(name: &'static str) -> Column {
-    Column::of(tables::Table::Slowest, name)
+const fn of(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Slowest, name)
 }
 
-const fn columns_with(stream: Column) -> [Column; 9] {
+const fn columns_with(stream: ListColumn) -> [ListColumn; 9] {
     [
         of("ns"),
-        Column::new(
+        ListColumn::new(
             "times",
             "× usual",
-            Kind::Count,
+            CellKind::Count,
             "How many times as long as the usual call; = compares the two.",
         ),
-        Column::new(
+        ListColumn::new(
             "usual_ns",
             "usual",
-            Kind::Time,
+            CellKind::Time,
             "The usual call: the middle one by time; roughly where there are many.",
         )
         .own_unit()
         .rank(3),
-        Column::new(
+        ListColumn::new(
             "calls",
             "of calls",
-            Kind::Count,
+            CellKind::Count,
             "Calls whose time is known.",
         )
         .rank(2),
         of("at_ns").own_unit().rank(1),
         stream.rank(1),
         of("event").rank(4),
-        Column::new(
+        ListColumn::new(
             "called_from",
             "called from",
-            Kind::Text,
+            CellKind::Text,
             "The goal that made the call, or the predicate that called.",
         )
         .rank(4),
@@ -79,8 +79,8 @@ const fn columns_with(stream: Column) -> [Column; 9] {
 }
 
 /// Of a trace with several streams, and with one.
-const COLUMNS: &[Column] = &columns_with(of("stream"));
-const OF_ONE_STREAM: &[Column] = &columns_with(of("stream").hidden());
+const COLUMNS: &[ListColumn] = &columns_with(of("stream"));
+const OF_ONE_STREAM: &[ListColumn] = &columns_with(of("stream").hidden());
 
 impl SlowCalls {
     /// Those that are known.
@@ -91,7 +91,7 @@ impl SlowCalls {
         for (predicate, figures) in predicates {
             let usual_ns = figures.usual_ns(|ticks| analysis.ns(ticks)).unwrap_or(0);
             for call in &figures.slowest {
-                rows.push(Row {
+                rows.push(SlowRow {
                     predicate,
                     call: *call,
                     calls: figures.timed,
@@ -108,7 +108,7 @@ impl SlowCalls {
 }
 
 /// The call that the cursor of a list of them is on.
-pub(super) fn event(table: &Table, analysis: &AnalysisView) -> Option<EventTarget> {
+pub(super) fn event(table: &TableView, analysis: &AnalysisView) -> Option<EventTarget> {
     let row = table.row()?;
     let cell = |name: &str| {
         let columns = table.source().columns();
@@ -123,7 +123,7 @@ pub(super) fn event(table: &Table, analysis: &AnalysisView) -> Option<EventTarge
 }
 
 impl Source for SlowCalls {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         match self.analysis.trace.streams().len() {
             0 | 1 => OF_ONE_STREAM,
             _ => COLUMNS,

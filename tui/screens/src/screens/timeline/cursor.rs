@@ -1,10 +1,10 @@
 //! What is under the cursor: a column of a stream, a cell of it, a box, an event.
 
 use super::pictures::Picture;
-use super::runs::{Run, runs};
-use super::{Cell, Column, Position, Timeline};
+use super::runs::{CellRun, runs};
+use super::{DepthCell, Position, TimeColumn, TimelineScreen};
 
-impl Timeline {
+impl TimelineScreen {
     pub(super) fn picture(&self) -> Option<&Picture> {
         self.pictures
             .as_ref()?
@@ -18,7 +18,7 @@ impl Timeline {
         column.unwrap_or(0)
     }
 
-    pub(super) fn column(&self) -> Option<&Column> {
+    pub(super) fn column(&self) -> Option<&TimeColumn> {
         self.picture()?.columns.get(self.column_at() as usize)
     }
 
@@ -33,12 +33,12 @@ impl Timeline {
     }
 
     /// What is under the cursor; `None` if it is not known.
-    pub(super) fn cell(&self) -> Option<Cell> {
+    pub(super) fn cell(&self) -> Option<DepthCell> {
         let row = self.row().checked_sub(self.picture()?.window.first_row)?;
         self.column()?.cell(row as usize)
     }
 
-    pub(super) fn runs(&self) -> Vec<Run> {
+    pub(super) fn runs(&self) -> Vec<CellRun> {
         let Some(picture) = self.picture() else {
             return Vec::new();
         };
@@ -46,7 +46,7 @@ impl Timeline {
         runs(picture, row as usize)
     }
 
-    pub(super) fn run(&self) -> Option<Run> {
+    pub(super) fn run(&self) -> Option<CellRun> {
         let at = self.column_at();
         let mut runs = self.runs().into_iter();
         runs.find(|run| run.columns.contains(&at))
@@ -78,7 +78,7 @@ impl Timeline {
 }
 
 /// The deepest cell of a column in which any box was, with its row in the picture.
-pub(super) fn innermost(column: &Column) -> Option<(usize, &Cell)> {
+pub(super) fn innermost(column: &TimeColumn) -> Option<(usize, &DepthCell)> {
     let cells = column.cells.iter().enumerate();
     cells.rev().find(|(_, cell)| cell.segments > 0)
 }

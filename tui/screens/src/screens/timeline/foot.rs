@@ -1,18 +1,18 @@
 //! What is under the cursor, in words.
 
 use portmortem_analyzer::machine::WayOut;
-use portmortem_analyzer::timeline::{Began, Column, Ended, Segment};
+use portmortem_analyzer::timeline::{Began, Ended, Segment, TimeColumn};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::runs::Shows;
-use super::{Timeline, format};
+use super::{TimelineScreen, format};
 use crate::analysis::AnalysisView;
 use crate::names::fitting;
 use crate::theme::Theme;
 
-impl Timeline {
+impl TimelineScreen {
     /// Two lines: the box, and the column.
     pub(super) fn foot(&self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let Some(analysis) = self.analysis() else {
@@ -140,7 +140,7 @@ pub(super) fn length(analysis: &AnalysisView, ticks: u64) -> String {
     }
 }
 
-fn about_column(analysis: &AnalysisView, column: &Column) -> Vec<String> {
+fn about_column(analysis: &AnalysisView, column: &TimeColumn) -> Vec<String> {
     let counts = &column.counts;
     let mut parts = Vec::new();
     for (number, one, many) in [

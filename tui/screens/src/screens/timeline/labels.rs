@@ -5,7 +5,7 @@ use std::ops::Range;
 use portmortem_analyzer::trace::PredicateIndex;
 
 use super::pictures::Picture;
-use super::runs::{Run, Shows};
+use super::runs::{CellRun, Shows};
 
 /// A run of fewer cells has no name of its own.
 const NAMED: usize = 5;
@@ -24,7 +24,7 @@ pub(super) struct Label {
 }
 
 /// The names over a row, which counts from the first one of the picture's window.
-pub(super) fn labels(picture: &Picture, row: usize, runs: &[Run]) -> Vec<Label> {
+pub(super) fn labels(picture: &Picture, row: usize, runs: &[CellRun]) -> Vec<Label> {
     let mut labels: Vec<Label> = Vec::new();
     let crowds = runs.chunk_by(|run, next| is_narrow(run) && is_narrow(next));
     for crowd in crowds.filter(|crowd| crowd.iter().all(is_narrow)) {
@@ -49,7 +49,7 @@ pub(super) fn labels(picture: &Picture, row: usize, runs: &[Run]) -> Vec<Label> 
     labels
 }
 
-fn is_narrow(run: &Run) -> bool {
+fn is_narrow(run: &CellRun) -> bool {
     match run.shows {
         Shows::Many(_) => true,
         Shows::One(_) => run.columns.len() < NAMED,

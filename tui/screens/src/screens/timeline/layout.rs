@@ -3,7 +3,7 @@
 use portmortem_analyzer::trace::names::printable;
 use ratatui::layout::Rect;
 
-use super::{Timeline, format};
+use super::{TimelineScreen, format};
 use crate::table::first_row;
 
 /// The least number of cells before a row, for its depth, or what a lane is of.
@@ -23,7 +23,7 @@ pub(super) const FOOT: u16 = 3;
 
 /// Where things were drawn last.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct TimelineLayout {
     /// Cells before a row: its depth, or what a lane is of.
     pub(super) gutter: u16,
     /// Cells of a row of boxes.
@@ -41,7 +41,7 @@ pub(super) const SHARE: u16 = 6;
 /// On narrower screens there are no shares.
 const SHARES_FROM: u16 = 80;
 
-impl Timeline {
+impl TimelineScreen {
     /// Divides the area among them.
     pub(super) fn lay_out(&mut self, area: Rect) {
         if self.is_in_lines() {

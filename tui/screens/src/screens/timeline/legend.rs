@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::view::{BOTH, EXCEPTION, FAIL, REDO};
-use super::{Timeline, format};
+use super::{TimelineScreen, format};
 use crate::theme::Theme;
 
-impl Timeline {
+impl TimelineScreen {
     /// One line: as many of the signs as there is room for, the ports first.
     pub(super) fn legend(&self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let marked = self

@@ -27,7 +27,7 @@ use portmortem_analyzer::Window;
 use portmortem_analyzer::condition::{Condition, Field, FieldKind};
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::tables::Cell as TableCell;
-use portmortem_analyzer::timeline::{Began, Cell, Column, Program, Stretch};
+use portmortem_analyzer::timeline::{Began, DepthCell, Program, TimeColumn, TimeRange};
 use portmortem_analyzer::trace::{BoxKind, PredicateIndex};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -44,7 +44,7 @@ use crate::screen::{
 use crate::theme::Theme;
 use crate::worker::poll_until;
 use bindings::KEYS;
-use layout::Layout;
+use layout::TimelineLayout;
 use pictures::Pictures;
 use runs::Shows;
 use seek::Seek;
@@ -69,12 +69,12 @@ const PAGE: i64 = 10;
 
 /// Which ticks are shown, the end excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct View {
+struct ShownTicks {
     from: u64,
     to: u64,
 }
 
-impl View {
+impl ShownTicks {
     fn span(self) -> u64 {
         self.to.saturating_sub(self.from)
     }
@@ -83,7 +83,7 @@ impl View {
 /// What Esc goes back to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Position {
-    view: View,
+    view: ShownTicks,
     cursor: u64,
     row: u32,
     band: usize,
@@ -102,14 +102,14 @@ struct Sent {
 
 /// The screen.
 #[derive(Debug, Default)]
-pub(super) struct Timeline {
+pub(super) struct TimelineScreen {
     pictures: Option<Pictures>,
     /// The streams that are looked at, by their place in the trace.
     streams: Vec<usize>,
     /// All that can be shown.
-    whole: View,
+    whole: ShownTicks,
     /// The part of it in which the program runs.
-    program: View,
+    program: ShownTicks,
     /// What is looked for, to be shown.
     seek: Option<Seek>,
     /// What is shown. The cursor is at a tick of it, at a depth of a stream.
@@ -132,17 +132,17 @@ pub(super) struct Timeline {
     /// By predicate: its boxes are waiting, loading, or memory management.
     idle: Vec<bool>,
     range: MarkedRange,
-    layout: Layout,
+    layout: TimelineLayout,
 }
 
 /// The part of a whole in which the program runs; all of it if only a part of the time is looked at.
-fn program(analysis: &AnalysisView, whole: View) -> View {
+fn program(analysis: &AnalysisView, whole: ShownTicks) -> ShownTicks {
     if analysis.filters.window().is_some() {
         return whole;
     }
     let program = Program::of(&analysis.trace, &analysis.profile.streams);
     let inside = program.and_then(|program| program.within(&(whole.from..whole.to)));
-    inside.map_or(whole, |inside| View {
+    inside.map_or(whole, |inside| ShownTicks {
         from: inside.start,
         to: inside.end,
     })
@@ -153,7 +153,7 @@ const NAME: &[Field] = &[Field {
     kind: FieldKind::Text,
 }];
 
-impl Timeline {
+impl TimelineScreen {
     fn analysis(&self) -> Option<&Arc<AnalysisView>> {
         self.pictures.as_ref().map(|pictures| &pictures.analysis)
     }
@@ -170,7 +170,7 @@ impl Timeline {
     }
 
     /// What is shown of a stream, by its band.
-    fn stretch(&self, band: usize) -> Stretch {
+    fn stretch(&self, band: usize) -> TimeRange {
         let selected = band == self.position.band && !self.folded;
         let first_row = if selected { self.first_row } else { 0 };
         let stream = self.streams.get(band).map_or(usize::MAX, |stream| *stream);
@@ -179,7 +179,7 @@ impl Timeline {
         let mut bands = self.layout.bands.iter().filter(|(of, _)| *of == band);
         let height = bands.next().map_or(0, |(_, rows)| rows.height);
         let few = first_row + u32::from(height) + ROWS_MARGIN <= FEW_ROWS;
-        Stretch {
+        TimeRange {
             stream,
             from: self.position.view.from,
             to: self.position.view.to,
@@ -212,7 +212,7 @@ impl Timeline {
     fn look(&mut self) {
         let mut bands: Vec<usize> = self.layout.bands.iter().map(|(band, _)| *band).collect();
         bands.sort_by_key(|band| *band != self.position.band);
-        let stretches: Vec<Stretch> = bands.into_iter().map(|band| self.stretch(band)).collect();
+        let stretches: Vec<TimeRange> = bands.into_iter().map(|band| self.stretch(band)).collect();
         if let Some(pictures) = &mut self.pictures {
             pictures.show(&stretches);
         }
@@ -231,7 +231,7 @@ impl Timeline {
     }
 }
 
-impl Screen for Timeline {
+impl Screen for TimelineScreen {
     fn bindings(&self) -> &'static [Binding] {
         KEYS
     }
@@ -255,7 +255,7 @@ impl Screen for Timeline {
         let to = each().map(|stream| stream.last_tick.saturating_add(1));
         let to = to.max();
         let from = from.unwrap_or(0);
-        let whole = View {
+        let whole = ShownTicks {
             from,
             to: to.unwrap_or(0).max(from.saturating_add(1)),
         };
@@ -358,8 +358,8 @@ impl Screen for Timeline {
         let Some(analysis) = self.analysis() else {
             return String::new();
         };
-        let View { from, to } = self.position.view;
-        let length = |view: View| format::time(analysis.ns(view.span()));
+        let ShownTicks { from, to } = self.position.view;
+        let length = |view: ShownTicks| format::time(analysis.ns(view.span()));
         let whole = length(self.whole);
         if self.position.view == self.whole {
             return format!("all {whole}");
@@ -377,9 +377,9 @@ impl Screen for Timeline {
     }
 }
 
-impl Tabular for Timeline {}
+impl Tabular for TimelineScreen {}
 
-impl Searchable for Timeline {
+impl Searchable for TimelineScreen {
     fn filter(&self) -> Option<&str> {
         Some(&self.search)
     }
@@ -422,7 +422,7 @@ impl Searchable for Timeline {
     }
 }
 
-impl Pointing for Timeline {
+impl Pointing for TimelineScreen {
     fn predicate(&self) -> Option<PredicateIndex> {
         self.run()?.shows.predicate()
     }
@@ -450,13 +450,13 @@ impl Pointing for Timeline {
     }
 
     fn window(&self) -> Option<Window> {
-        let View { from, to: until } = self.position.view;
+        let ShownTicks { from, to: until } = self.position.view;
         let marked = self.range.window(self.analysis()?);
         marked.or(Some(Window { from, until }))
     }
 }
 
-impl Navigable for Timeline {
+impl Navigable for TimelineScreen {
     fn spot(&self) -> Spot {
         self.spot_of_list().with(self.position)
     }
@@ -466,7 +466,7 @@ impl Navigable for Timeline {
         let Some(&position) = spot.own::<Position>() else {
             return;
         };
-        let View { from, to } = position.view;
+        let ShownTicks { from, to } = position.view;
         // Of other streams, or another stretch of time, it is no place.
         if position.band < self.streams.len() && self.whole.from <= from && to <= self.whole.to {
             (self.position, self.seek, self.fresh) = (position, None, false);
@@ -500,7 +500,7 @@ impl Navigable for Timeline {
     }
 }
 
-impl Exportable for Timeline {
+impl Exportable for TimelineScreen {
     fn file_name(&self) -> &'static str {
         "timeline"
     }
@@ -521,7 +521,7 @@ impl Exportable for Timeline {
     }
 }
 
-impl Clickable for Timeline {
+impl Clickable for TimelineScreen {
     fn click(&mut self, x: u16, y: u16) -> bool {
         let bands = self.layout.bands.iter();
         let mut hit = bands.filter(|(_, rows)| rows.contains((x, y).into()));

@@ -1,10 +1,10 @@
 //! Where the cursor goes, and what is shown then.
 
-use portmortem_analyzer::timeline::{Column, Stretch};
+use portmortem_analyzer::timeline::{TimeColumn, TimeRange};
 
 use super::runs::Shows;
-use super::seek::Place;
-use super::{Effect, Sent, Timeline, View, view};
+use super::seek::SoughtPlace;
+use super::{Effect, Sent, ShownTicks, TimelineScreen, view};
 
 /// So many views beyond the one that is shown are searched at once.
 const MOST_VIEWS: usize = 4;
@@ -15,7 +15,7 @@ const LEAST_CELLS: u64 = 3;
 /// A box that is gone to takes such a part of the view, if it would be too small otherwise.
 const PART: u64 = 8;
 
-impl Timeline {
+impl TimelineScreen {
     /// The cursor goes to a column.
     pub(super) fn go_to_column(&mut self, column: u32) {
         let last = self.layout.width.saturating_sub(1);
@@ -44,7 +44,7 @@ impl Timeline {
         let latest = self.whole.to.saturating_sub(span).max(self.whole.from);
         let from = from.clamp(self.whole.from, latest);
         let to = from.saturating_add(span);
-        self.position.view = View { from, to };
+        self.position.view = ShownTicks { from, to };
         self.position.cursor = self
             .position
             .cursor
@@ -63,7 +63,7 @@ impl Timeline {
     }
 
     pub(super) fn zoom_in(&mut self) -> Effect {
-        let View { from, .. } = self.position.view;
+        let ShownTicks { from, .. } = self.position.view;
         let span = self.position.view.span();
         let left = (self.position.cursor - from) / 2;
         self.zoom_to(
@@ -74,7 +74,7 @@ impl Timeline {
     }
 
     pub(super) fn zoom_out(&mut self) -> Effect {
-        let View { from, .. } = self.position.view;
+        let ShownTicks { from, .. } = self.position.view;
         let span = self.position.view.span();
         let left = (self.position.cursor - from).saturating_mul(2);
         let from = self.position.cursor.saturating_sub(left);
@@ -115,10 +115,10 @@ impl Timeline {
     }
 
     /// To what was looked for, so that it is seen.
-    pub(super) fn arrive(&mut self, place: Place) -> Effect {
+    pub(super) fn arrive(&mut self, place: SoughtPlace) -> Effect {
         match place {
-            Place::Box { from, to } => self.zoom_around(from, to.max(from)),
-            Place::Event {
+            SoughtPlace::Box { from, to } => self.zoom_around(from, to.max(from)),
+            SoughtPlace::Event {
                 stream,
                 number,
                 tick,
@@ -161,7 +161,7 @@ impl Timeline {
         }
         let before = self.position;
         (self.seek, self.fresh) = (None, false);
-        let View { from, to } = before.view;
+        let ShownTicks { from, to } = before.view;
         if !(from..to).contains(&tick) {
             let span = before.view.span();
             self.set_view(tick.saturating_sub(span / 3), span);
@@ -177,7 +177,7 @@ impl Timeline {
     /// Shows a tick, so close that a box of some length around it is seen.
     fn show_ticks(&mut self, tick: u64, length: u64) {
         let columns = self.columns();
-        let View { from, to } = self.position.view;
+        let ShownTicks { from, to } = self.position.view;
         let span = self.position.view.span();
         let is_wide = length.saturating_mul(columns) >= span.saturating_mul(LEAST_CELLS)
             || span <= self.least();
@@ -197,7 +197,7 @@ impl Timeline {
     /// Where the cursor is to be for a tick in a box from one tick to another: in a cell that is all of the box, if
     /// there is one beside it.
     fn cell_of(&self, tick: u64, from: u64, to: u64) -> u64 {
-        let window = Stretch {
+        let window = TimeRange {
             columns: self.columns() as u32,
             ..self.stretch(self.position.band)
         };
@@ -223,7 +223,7 @@ impl Timeline {
 
     /// Shows what is earlier or later by a part of the view; the cursor stays in its column.
     pub(super) fn pan(&mut self, later: bool, part: u64) {
-        let View { from, .. } = self.position.view;
+        let ShownTicks { from, .. } = self.position.view;
         let (span, column) = (self.position.view.span(), self.column_at());
         let by = (span / part).max(1);
         let to = if later {
@@ -328,7 +328,7 @@ impl Timeline {
 
     /// To the next column that `is` what is looked for, or the one before: in sight, or near.
     /// `None` if there is none.
-    fn search_column(&mut self, later: bool, is: impl Fn(&Column) -> bool) -> Option<Effect> {
+    fn search_column(&mut self, later: bool, is: impl Fn(&TimeColumn) -> bool) -> Option<Effect> {
         let before = self.position;
         let at = self.stretch(before.band).start_of(self.column_at());
         if let Some(found) = self.column_beyond(at, later, &is) {
@@ -336,14 +336,14 @@ impl Timeline {
             return Some(Effect::Done);
         }
         for _ in 0..MOST_VIEWS {
-            let View { from, to } = self.position.view;
+            let ShownTicks { from, to } = self.position.view;
             let next = if later {
                 to
             } else {
                 from.saturating_sub(to - from)
             };
             self.set_view(next, to - from);
-            if self.position.view == (View { from, to }) {
+            if self.position.view == (ShownTicks { from, to }) {
                 break;
             }
             self.look();
@@ -366,7 +366,12 @@ impl Timeline {
     }
 
     /// The first column that begins after a tick, or the last one before.
-    fn column_beyond(&self, tick: u64, later: bool, is: &impl Fn(&Column) -> bool) -> Option<u32> {
+    fn column_beyond(
+        &self,
+        tick: u64,
+        later: bool,
+        is: &impl Fn(&TimeColumn) -> bool,
+    ) -> Option<u32> {
         let picture = self.picture()?;
         let mut columns = (0..).zip(&picture.columns);
         let begin = |at: u32| picture.window.start_of(at);

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::timeline::{Began, Blocks, Cell, Column, Ended, Reader, Segment, Stretch};
+use portmortem_analyzer::timeline::{
+    Began, Blocks, DepthCell, Ended, Reader, Segment, TimeColumn, TimeRange,
+};
 
 use crate::analysis::AnalysisView;
 use crate::worker::{Received, Worker, poll_until};
@@ -27,8 +29,8 @@ const MOST_OLD: usize = 8;
 /// What a stream did in a window, as far as it is known.
 #[derive(Debug)]
 pub(super) struct Picture {
-    pub(super) window: Stretch,
-    pub(super) columns: Vec<Column>,
+    pub(super) window: TimeRange,
+    pub(super) columns: Vec<TimeColumn>,
     /// Every column was read.
     pub(super) whole: bool,
 }
@@ -40,26 +42,26 @@ pub(super) struct Pictures {
     pub(super) blocks: Arc<Blocks>,
     /// The newest last.
     kept: Vec<Picture>,
-    job: Option<Job>,
+    job: Option<PicturesJob>,
 }
 
 /// Pictures that a worker makes. It finds columns of one that follow on each other, and which the
 /// first one is.
 #[derive(Debug)]
-struct Job {
-    windows: Vec<Stretch>,
-    worker: Worker<(Stretch, u32, Vec<Column>)>,
+struct PicturesJob {
+    windows: Vec<TimeRange>,
+    worker: Worker<(TimeRange, u32, Vec<TimeColumn>)>,
 }
 
-impl Job {
-    fn start(analysis: &Arc<AnalysisView>, blocks: &Arc<Blocks>, windows: Vec<Stretch>) -> Self {
+impl PicturesJob {
+    fn start(analysis: &Arc<AnalysisView>, blocks: &Arc<Blocks>, windows: Vec<TimeRange>) -> Self {
         let (analysis, blocks) = (Arc::clone(analysis), Arc::clone(blocks));
         let all = windows.clone();
         let worker = Worker::start(0, move |task| {
             let reader = reader(&analysis, &blocks);
             for window in windows {
                 if let Some(columns) = reader.summed(&window, MOST_BESIDE) {
-                    let whole = columns.iter().all(Column::is_done);
+                    let whole = columns.iter().all(TimeColumn::is_done);
                     task.found((window, 0, columns));
                     if whole {
                         continue;
@@ -96,12 +98,12 @@ impl Pictures {
         }
     }
 
-    pub(super) fn get(&self, window: &Stretch) -> Option<&Picture> {
+    pub(super) fn get(&self, window: &TimeRange) -> Option<&Picture> {
         self.kept.iter().find(|picture| picture.window == *window)
     }
 
     /// Makes pictures of these windows, or begins to.
-    pub(super) fn show(&mut self, windows: &[Stretch]) {
+    pub(super) fn show(&mut self, windows: &[TimeRange]) {
         let mut missing = Vec::new();
         for (place, window) in windows.iter().enumerate() {
             let at_once = AT_ONCE / windows.len() as u64;
@@ -129,7 +131,7 @@ impl Pictures {
                 .filter(|window| !self.is_whole(window))
                 .copied()
                 .collect();
-            self.job = Some(Job::start(&self.analysis, &self.blocks, missing));
+            self.job = Some(PicturesJob::start(&self.analysis, &self.blocks, missing));
         } else if self
             .job
             .as_ref()
@@ -140,25 +142,25 @@ impl Pictures {
         self.forget(windows.len());
     }
 
-    fn is_made(&self, window: &Stretch) -> bool {
+    fn is_made(&self, window: &TimeRange) -> bool {
         let job = self.job.as_ref();
         job.is_some_and(|job| job.windows.contains(window))
     }
 
-    fn is_whole(&self, window: &Stretch) -> bool {
+    fn is_whole(&self, window: &TimeRange) -> bool {
         self.get(window).is_some_and(|picture| picture.whole)
     }
 
     /// The picture, or if it takes too long what is known of it. That of the selected stream may
     /// take a little longer.
-    fn make(&self, window: &Stretch, at_once: u64, selected: bool) -> Picture {
+    fn make(&self, window: &TimeRange, at_once: u64, selected: bool) -> Picture {
         let reader = reader(&self.analysis, &self.blocks);
         let beside = if selected { BESIDE } else { 0 };
         let read = reader.read_at_most(window, at_once);
         if let Some(columns) = read.or_else(|| reader.summed(window, beside)) {
             return Picture {
                 window: *window,
-                whole: columns.iter().all(Column::is_done),
+                whole: columns.iter().all(TimeColumn::is_done),
                 columns,
             };
         }
@@ -204,7 +206,7 @@ impl Pictures {
         self.job.as_ref().map(|job| job.worker.share())
     }
 
-    fn take(&mut self, (window, first, columns): (Stretch, u32, Vec<Column>)) {
+    fn take(&mut self, (window, first, columns): (TimeRange, u32, Vec<TimeColumn>)) {
         let Some(picture) = self.kept.iter_mut().find(|kept| kept.window == window) else {
             return;
         };
@@ -213,7 +215,7 @@ impl Pictures {
                 *place = column;
             }
         }
-        picture.whole = picture.columns.iter().all(Column::is_done);
+        picture.whole = picture.columns.iter().all(TimeColumn::is_done);
     }
 }
 
@@ -247,16 +249,16 @@ impl Picture {
                     continue;
                 };
                 if column.cells.len() <= row {
-                    column.cells.resize(row + 1, Cell::default());
+                    column.cells.resize(row + 1, DepthCell::default());
                 }
-                column.cells[row] = Cell::of_one(segment.called, segment.predicate, &ticks);
+                column.cells[row] = DepthCell::of_one(segment.called, segment.predicate, &ticks);
             }
         }
     }
 }
 
 /// The box that fills a row of all these columns.
-fn same_box(columns: &[Column], row: usize) -> Option<Segment> {
+fn same_box(columns: &[TimeColumn], row: usize) -> Option<Segment> {
     let mut found: Option<Segment> = None;
     for column in columns {
         let segment = column.cell(row)?.only()?;

@@ -5,13 +5,13 @@ use ratatui::layout::Rect;
 
 use super::foot::length;
 use super::layout::SHARE;
-use super::{Timeline, format};
+use super::{TimelineScreen, format};
 use crate::theme::Theme;
 
 /// Cells from one time to the next.
 const EVERY: u32 = 20;
 
-impl Timeline {
+impl TimelineScreen {
     /// One line. A time gives way to the cursor, which has one of its own.
     pub(super) fn ruler(&self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let Some(analysis) = self.analysis() else {

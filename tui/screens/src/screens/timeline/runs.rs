@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use portmortem_analyzer::timeline::{Began, Cell, Ended, Segment};
+use portmortem_analyzer::timeline::{Began, DepthCell, Ended, Segment};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use super::pictures::Picture;
 
 /// Cells of a row that show the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct CellRun {
     pub(super) columns: Range<u32>,
     pub(super) shows: Shows,
 }
@@ -29,7 +29,7 @@ pub(super) enum Shows {
 }
 
 impl Shows {
-    fn of(cell: Option<Cell>) -> Self {
+    fn of(cell: Option<DepthCell>) -> Self {
         let Some(cell) = cell else {
             return Self::Unknown;
         };
@@ -67,8 +67,8 @@ impl Shows {
 }
 
 /// The runs of a row, which counts from the first one of the picture's window.
-pub(super) fn runs(picture: &Picture, row: usize) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+pub(super) fn runs(picture: &Picture, row: usize) -> Vec<CellRun> {
+    let mut runs: Vec<CellRun> = Vec::new();
     for (at, column) in (0..).zip(&picture.columns) {
         let shows = Shows::of(column.cell(row));
         if let Some(last) = runs.last_mut()
@@ -77,7 +77,7 @@ pub(super) fn runs(picture: &Picture, row: usize) -> Vec<Run> {
             last.shows = both;
             last.columns.end = at + 1;
         } else {
-            runs.push(Run {
+            runs.push(CellRun {
                 columns: at..at + 1,
                 shows,
             });

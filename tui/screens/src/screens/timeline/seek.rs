@@ -12,11 +12,11 @@ use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
 
 use super::pictures::reader;
-use super::{Effect, EventTarget, Timeline};
+use super::{Effect, EventTarget, TimelineScreen};
 use crate::screens::events::jumps::{is_mark, rounds};
 use crate::screens::events::leaves;
-use crate::screens::events::reader::Reader;
-use crate::screens::events::search::{Found, Leg, Search, Wanted, Way};
+use crate::screens::events::reader::EventReader;
+use crate::screens::events::search::{Direction, EventTest, Leg, Search, SearchResult};
 use crate::worker::{Received, Worker, soon};
 
 /// Events between two looks at whether anybody still wants to know.
@@ -28,22 +28,22 @@ const NEAR: u64 = 10_000;
 /// What is looked for.
 #[derive(Debug)]
 pub(super) struct Seek {
-    stage: Stage,
+    stage: SeekStage,
     /// What to say if it is not found.
     nothing: String,
 }
 
 #[derive(Debug)]
-enum Stage {
+enum SeekStage {
     /// Which event.
     Event(Search),
     /// Where it is.
-    Place(Worker<Place>),
+    Place(Worker<SoughtPlace>),
 }
 
 /// Where something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SoughtPlace {
     /// An event of a stream, by the number and the stream's place in the trace.
     Event {
         stream: usize,
@@ -69,7 +69,12 @@ enum Wish {
 }
 
 /// Looks for a place; nothing is found if it is nowhere.
-fn find_place(reader: Reader, blocks: Arc<Blocks>, wish: Wish, last: u64) -> Worker<Place> {
+fn find_place(
+    reader: EventReader,
+    blocks: Arc<Blocks>,
+    wish: Wish,
+    last: u64,
+) -> Worker<SoughtPlace> {
     Worker::start(0, move |task| {
         let goes_on = || task.is_wanted();
         let place = match wish {
@@ -88,13 +93,13 @@ fn find_place(reader: Reader, blocks: Arc<Blocks>, wish: Wish, last: u64) -> Wor
 
 /// Where an event is; `last` is the end of everything.
 fn event(
-    events: &Reader,
+    events: &EventReader,
     blocks: &Blocks,
     stream: usize,
     number: u64,
     last: u64,
     goes_on: &dyn Fn() -> bool,
-) -> Option<Place> {
+) -> Option<SoughtPlace> {
     let (trace, trail) = (&events.analysis.trace, events.analysis.trail());
     let mut walk = events.walk(number)?;
     let mut read = 0_u64;
@@ -123,7 +128,7 @@ fn event(
     } else {
         step.tick
     };
-    Some(Place::Event {
+    Some(SoughtPlace::Event {
         stream,
         number: step.number,
         tick,
@@ -139,7 +144,7 @@ fn event(
 }
 
 /// When a box became what it runs at an event by a last call, and when it becomes something else, as far as that is near.
-fn last_calls(events: &Reader, called: u64, at: &Step) -> (Option<u64>, Option<u64>) {
+fn last_calls(events: &EventReader, called: u64, at: &Step) -> (Option<u64>, Option<u64>) {
     let from = at.number.saturating_sub(NEAR).max(called);
     let (mut last, mut next, mut runs) = (None, None, None);
     let walk = events.walk(from).into_iter().flatten();
@@ -165,13 +170,13 @@ fn last_calls(events: &Reader, called: u64, at: &Step) -> (Option<u64>, Option<u
 
 /// From where to where the box of a segment goes.
 fn whole_box(
-    events: &Reader,
+    events: &EventReader,
     blocks: &Blocks,
     stream: usize,
     segment: &Segment,
     last: u64,
     goes_on: &dyn Fn() -> bool,
-) -> Option<Place> {
+) -> Option<SoughtPlace> {
     let analysis = &events.analysis;
     let number = match segment.began {
         Began::Call => segment.called,
@@ -181,25 +186,25 @@ fn whole_box(
     let activation = Activation::at(trace, trail, stream, segment.called, number, goes_on);
     let began = activation.and_then(|of| of.began);
     let ended = activation.map(|of| of.ended.map_or(last, |(_, tick)| tick));
-    Some(Place::Box {
+    Some(SoughtPlace::Box {
         from: began.map_or(segment.from, |(_, tick)| tick),
         to: ended.unwrap_or(segment.to),
     })
 }
 
-impl Timeline {
-    fn events(&self, stream: usize) -> Option<Reader> {
-        Some(Reader::new(self.analysis()?, stream))
+impl TimelineScreen {
+    fn events(&self, stream: usize) -> Option<EventReader> {
+        Some(EventReader::new(self.analysis()?, stream))
     }
 
-    fn place(&self, wish: Wish) -> Option<Stage> {
+    fn place(&self, wish: Wish) -> Option<SeekStage> {
         let (Wish::Event { stream, .. } | Wish::Box { stream, .. }) = wish;
         let blocks = Arc::clone(&self.pictures.as_ref()?.blocks);
         let worker = find_place(self.events(stream)?, blocks, wish, self.whole.to);
-        Some(Stage::Place(worker))
+        Some(SeekStage::Place(worker))
     }
 
-    fn begin(&mut self, stage: Option<Stage>, nothing: &str) -> Effect {
+    fn begin(&mut self, stage: Option<SeekStage>, nothing: &str) -> Effect {
         self.seek = stage.map(|stage| Seek {
             stage,
             nothing: nothing.to_owned(),
@@ -221,7 +226,7 @@ impl Timeline {
                     .iter()
                     .map(|&stream| Leg {
                         stream,
-                        way: Way::From(0),
+                        way: Direction::From(0),
                     })
                     .collect();
                 let wanted = begins(move |of, _| of == predicate);
@@ -241,11 +246,11 @@ impl Timeline {
         }
     }
 
-    fn search(&self, legs: Vec<Leg>, wanted: Wanted) -> Option<Stage> {
+    fn search(&self, legs: Vec<Leg>, wanted: EventTest) -> Option<SeekStage> {
         let reader = self.events(legs.first()?.stream)?;
         let total = legs.iter().map(|leg| leg.length(&reader)).sum();
         let search = Search::start(&reader, legs.into_iter(), total, 1, wanted);
-        Some(Stage::Event(search))
+        Some(SeekStage::Event(search))
     }
 
     /// To the next box that is searched for, or the one before, in this stream.
@@ -260,10 +265,10 @@ impl Timeline {
         let is_found = move |of: PredicateIndex| found.get(of as usize) == Some(&true);
         let sent = self.sent();
         let way = match (sent, later) {
-            (Some(number), true) => Way::From(number.saturating_add(1)),
-            (Some(number), false) => Way::Until(number),
-            (None, true) => Way::From(self.known_number(false).unwrap_or(0)),
-            (None, false) => Way::Until(self.known_number(true).unwrap_or(u64::MAX)),
+            (Some(number), true) => Direction::From(number.saturating_add(1)),
+            (Some(number), false) => Direction::Until(number),
+            (None, true) => Direction::From(self.known_number(false).unwrap_or(0)),
+            (None, false) => Direction::Until(self.known_number(true).unwrap_or(u64::MAX)),
         };
         let wanted = begins(move |of, tick| {
             let beyond = match (sent, later) {
@@ -293,10 +298,10 @@ impl Timeline {
             pictures.blocks.first_event_since(trace, stream, tick)
         });
         let way = match later {
-            true => Way::From(first.unwrap_or(u64::MAX)),
-            false => Way::Until(first.unwrap_or(u64::MAX)),
+            true => Direction::From(first.unwrap_or(u64::MAX)),
+            false => Direction::Until(first.unwrap_or(u64::MAX)),
         };
-        let wanted: Wanted = Box::new(move |reader: &Reader, step: &Step, _: &Moment| {
+        let wanted: EventTest = Box::new(move |reader: &EventReader, step: &Step, _: &Moment| {
             let is_beyond = if later {
                 step.tick >= tick
             } else {
@@ -314,7 +319,7 @@ impl Timeline {
     /// The number of an event not after the cursor, or not before it, from columns that were read.
     fn known_number(&self, after: bool) -> Option<u64> {
         let (picture, at) = (self.picture()?, self.column_at() as usize);
-        let first = |column: &portmortem_analyzer::timeline::Column| column.first_event;
+        let first = |column: &portmortem_analyzer::timeline::TimeColumn| column.first_event;
         if after {
             picture.columns.iter().skip(at).find_map(first)
         } else {
@@ -336,17 +341,17 @@ impl Timeline {
         loop {
             let seek = self.seek.as_ref()?;
             let place = match &seek.stage {
-                Stage::Event(search) => match search.next(until)? {
-                    Found::Steps(stream, steps) => {
+                SeekStage::Event(search) => match search.next(until)? {
+                    SearchResult::Steps(stream, steps) => {
                         let number = steps.first()?.number;
                         let nothing = seek.nothing.clone();
                         let stage = self.place(Wish::Event { stream, number });
                         self.seek = stage.map(|stage| Seek { stage, nothing });
                         continue;
                     }
-                    Found::End(_) => None,
+                    SearchResult::End(_) => None,
                 },
-                Stage::Place(worker) => match worker.next(until) {
+                SeekStage::Place(worker) => match worker.next(until) {
                     Received::Value(place) => Some(place),
                     Received::NotYet => return None,
                     Received::Ended => None,
@@ -363,15 +368,15 @@ impl Timeline {
     /// How much was looked at.
     pub(super) fn searched(&self) -> Option<f64> {
         match &self.seek.as_ref()?.stage {
-            Stage::Event(search) => Some(search.share()),
-            Stage::Place(_) => None,
+            SeekStage::Event(search) => Some(search.share()),
+            SeekStage::Place(_) => None,
         }
     }
 }
 
 /// Events with which a box of a predicate begins, by that and the tick.
-fn begins(is: impl Fn(PredicateIndex, u64) -> bool + Send + 'static) -> Wanted {
-    Box::new(move |reader: &Reader, step: &Step, _: &Moment| {
+fn begins(is: impl Fn(PredicateIndex, u64) -> bool + Send + 'static) -> EventTest {
+    Box::new(move |reader: &EventReader, step: &Step, _: &Moment| {
         let begins = matches!(
             step.class(),
             Class::Enter(_) | Class::Depart(_) | Class::ReEnter

@@ -60,7 +60,7 @@ fn analysis(path: &Path, hide: &[&str]) -> Arc<AnalysisView> {
 }
 
 /// The screen as it is drawn, without styles.
-fn drawn(screen: &mut Timeline, width: u16, height: u16) -> Vec<String> {
+fn drawn(screen: &mut TimelineScreen, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     let theme = Theme::plain();
     terminal
@@ -72,8 +72,8 @@ fn drawn(screen: &mut Timeline, width: u16, height: u16) -> Vec<String> {
 }
 
 /// A screen that shows from the first event on: what the recorder does before is long ago.
-fn screen(path: &Path, hide: &[&str]) -> Timeline {
-    let mut screen = Timeline::default();
+fn screen(path: &Path, hide: &[&str]) -> TimelineScreen {
+    let mut screen = TimelineScreen::default();
     screen.follow(&analysis(path, hide));
     drawn(&mut screen, 108, 21);
     let to = screen.whole.to;
@@ -121,7 +121,7 @@ fn boxes_are_where_they_were() {
 #[test]
 fn the_length_of_what_is_not_all_seen_says_so() {
     let mut screen = screen(&record("clipped", &[&small()]), &[]);
-    let foot = |screen: &mut Timeline| drawn(screen, 108, 21)[18].clone();
+    let foot = |screen: &mut TimelineScreen| drawn(screen, 108, 21)[18].clone();
     assert!(!foot(&mut screen).contains("in sight"));
     screen.act(Action::ZoomIn);
     assert!(foot(&mut screen).contains("of it in sight"));
@@ -148,7 +148,7 @@ fn names_are_written_over_crowds() {
 }
 
 /// What comes of something in the end.
-fn end(screen: &mut Timeline, first: impl Fn(&mut Timeline) -> Effect) -> Effect {
+fn end(screen: &mut TimelineScreen, first: impl Fn(&mut TimelineScreen) -> Effect) -> Effect {
     let mut last = first(screen);
     while screen.seek.is_some() {
         last = screen.poll(true);
@@ -156,15 +156,15 @@ fn end(screen: &mut Timeline, first: impl Fn(&mut Timeline) -> Effect) -> Effect
     last
 }
 
-fn marked(screen: &Timeline) -> Option<Window> {
+fn marked(screen: &TimelineScreen) -> Option<Window> {
     screen.range.window(screen.analysis()?)
 }
 
-fn act(screen: &mut Timeline, action: Action) -> Effect {
+fn act(screen: &mut TimelineScreen, action: Action) -> Effect {
     end(screen, |screen| screen.act(action))
 }
 
-fn wait(screen: &mut Timeline) {
+fn wait(screen: &mut TimelineScreen) {
     while screen.poll(true) != Effect::Unused {}
 }
 
@@ -226,7 +226,7 @@ fn streams_that_are_left_out_have_no_band() {
     scope.push(Filter::Stream(2));
     scope.push(Filter::Stream(3));
     let trace = Arc::new(Trace::open(&path).unwrap());
-    let mut screen = Timeline::default();
+    let mut screen = TimelineScreen::default();
     screen.follow(&Arc::new(AnalysisView::part(trace, &path, scope)));
     let shown = drawn(&mut screen, 108, 30).join("\n");
     assert!(!shown.contains("stream 1 "), "{shown}");
@@ -320,11 +320,11 @@ fn pictures_that_are_kept_take_bounded_room() {
 
 #[test]
 fn nothing_is_shown_as_nothing() {
-    let mut screen = Timeline::default();
+    let mut screen = TimelineScreen::default();
     assert_eq!(screen.act(Action::ZoomIn), Effect::Unused);
     drawn(&mut screen, 80, 21);
     for streams in [&[][..], &[&[][..]], &[&[(CALL(0), 0)][..]]] {
-        let mut screen = Timeline::default();
+        let mut screen = TimelineScreen::default();
         screen.follow(&analysis(&record("nothing", streams), &[]));
         for binding in KEYS {
             screen.act(binding.action);

@@ -2,7 +2,7 @@
 //! about what is under the cursor.
 
 use portmortem_analyzer::machine::WayOut;
-use portmortem_analyzer::timeline::{Began, Cell, Column, Ended, Segment};
+use portmortem_analyzer::timeline::{Began, DepthCell, Ended, Segment, TimeColumn};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -11,8 +11,8 @@ use super::cursor::innermost;
 use super::labels::{Label, labels};
 use super::layout::{FOOT, LANES, SHARE};
 use super::pictures::Picture;
-use super::runs::{Run, Shows, runs};
-use super::{Timeline, format};
+use super::runs::{CellRun, Shows, runs};
+use super::{TimelineScreen, format};
 use crate::names::without_module;
 use crate::theme::Theme;
 
@@ -34,10 +34,10 @@ pub(super) const BOTH: &str = "×";
 pub(super) const EXCEPTION: &str = "!";
 
 /// What a lane is of, its style, and how much of that is in a column.
-type Lane = (&'static str, Style, fn(&Column) -> u64);
+type Lane = (&'static str, Style, fn(&TimeColumn) -> u64);
 
 /// The most important of the things in a column that are no ports of their own.
-pub(super) fn also(column: &Column) -> Option<&'static str> {
+pub(super) fn also(column: &TimeColumn) -> Option<&'static str> {
     [
         (column.counts.gaps > 0 || column.gap_ticks > 0, "?"),
         (column.counts.exceptions > 0, EXCEPTION),
@@ -53,7 +53,7 @@ fn put(buf: &mut Buffer, x: u16, y: u16, text: &str, width: usize, style: Style)
     buf.set_stringn(x, y, format::left(text, width), width, style);
 }
 
-impl Timeline {
+impl TimelineScreen {
     pub(super) fn draw_all(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         if self.streams.is_empty() {
             let text = "nothing was recorded";
@@ -220,7 +220,7 @@ impl Timeline {
     }
 
     /// What a column of so many ticks shows of a stream in one line.
-    fn in_line(&self, column: &Column, ticks: u64, theme: &Theme) -> (&'static str, Style) {
+    fn in_line(&self, column: &TimeColumn, ticks: u64, theme: &Theme) -> (&'static str, Style) {
         let busy = column.cells.first().map_or(0, |cell| cell.ticks);
         let longest = column.cells.iter().filter_map(|cell| cell.longest);
         let idle = longest.filter(|(predicate, _)| self.is_idle(*predicate));
@@ -272,10 +272,10 @@ impl Timeline {
     /// The cells of a run; `cursor` is the column of the cursor, if it is in this row.
     fn draw_run(
         &self,
-        run: &Run,
+        run: &CellRun,
         (x, y): (u16, u16),
         cursor: Option<u32>,
-        cells: &impl Fn(u32) -> Option<Cell>,
+        cells: &impl Fn(u32) -> Option<DepthCell>,
         buf: &mut Buffer,
         theme: &Theme,
     ) {
@@ -424,7 +424,7 @@ fn colour(segment: &Segment, theme: &Theme) -> Style {
 }
 
 /// The cell of several boxes.
-fn dust(cell: Option<Cell>, theme: &Theme) -> (&'static str, Style) {
+fn dust(cell: Option<DepthCell>, theme: &Theme) -> (&'static str, Style) {
     let [_, _, redo, fail, exception] = theme.ports;
     let Some(cell) = cell else {
         return ("·", theme.faint);

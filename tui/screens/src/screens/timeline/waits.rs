@@ -4,10 +4,10 @@ use portmortem_analyzer::figures::waits::{LongWait, SharedKind};
 use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 
-use super::Timeline;
+use super::TimelineScreen;
 use crate::theme::Theme;
 
-impl Timeline {
+impl TimelineScreen {
     /// The longest wait in the column of the cursor, if it is one of those that are listed.
     fn wait(&self) -> Option<&LongWait> {
         let waits = self.analysis()?.profile.waits.as_ref()?;

@@ -17,7 +17,7 @@ const MOST_LISTED: usize = 200;
 /// The text, and how far it is scrolled.
 #[derive(Debug, Default)]
 pub(super) struct About {
-    lines: Vec<Remark>,
+    lines: Vec<AboutLine>,
     first: usize,
     height: usize,
     rows: usize,
@@ -25,7 +25,7 @@ pub(super) struct About {
 
 /// A line of text.
 #[derive(Debug)]
-struct Remark {
+struct AboutLine {
     kind: RemarkKind,
     text: String,
 }
@@ -86,9 +86,9 @@ impl About {
     }
 }
 
-fn lines(analysis: &AnalysisView) -> Vec<Remark> {
+fn lines(analysis: &AnalysisView) -> Vec<AboutLine> {
     let mut all = Vec::new();
-    let mut add = |kind, text: String| all.push(Remark { kind, text });
+    let mut add = |kind, text: String| all.push(AboutLine { kind, text });
     add(RemarkKind::Heading, "Recording".to_owned());
     for (key, value) in properties(analysis) {
         add(RemarkKind::Text, format!("{key:<12}{value}"));

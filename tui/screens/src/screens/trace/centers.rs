@@ -7,7 +7,7 @@ use portmortem_analyzer::tables::{self, Cell, CenterRow, Row};
 use portmortem_analyzer::trace::{Center, PredicateIndex};
 
 use crate::analysis::AnalysisView;
-use crate::table::{Column, Kind, Source, key_of};
+use crate::table::{CellKind, ListColumn, Source, key_of};
 
 /// Cost centres: name, how often entered, and what ran inside.
 #[derive(Debug)]
@@ -16,15 +16,15 @@ pub(super) struct Centers {
     sums: Vec<(Center, CenterSum)>,
 }
 
-const fn of(name: &'static str) -> Column {
-    Column::of(tables::Table::Centers, name)
+const fn of(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Centers, name)
 }
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ListColumn] = &[
     of("self_ns").shown_as(
         "share",
         "self %",
-        Kind::Share,
+        CellKind::Share,
         "Work in the centre and in none inside it, of all work; with w time, of all time.",
     ),
     of("self_ns"),
@@ -48,7 +48,7 @@ impl Centers {
 }
 
 impl Source for Centers {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         COLUMNS
     }
 

@@ -19,12 +19,12 @@ use crate::screen::{
     Clickable, Effect, EventTarget, Exportable, Navigable, Pointing, Screen, Searchable, Spot,
     Tabular,
 };
-use crate::table::Table;
+use crate::table::TableView;
 use crate::theme::Theme;
 use about::About;
 use centers::Centers;
 use streams::Streams;
-use waits::Waits;
+use waits::WaitRows;
 
 /// With fewer rows the sums of streams are left out.
 const LEAST_ROWS: u16 = 3;
@@ -33,18 +33,18 @@ const LEAST_ROWS: u16 = 3;
 #[derive(Debug, Default)]
 pub(super) struct TraceScreen {
     about: About,
-    streams: Option<Table>,
+    streams: Option<TableView>,
     /// The sums of all streams, in words.
     sums: Vec<String>,
-    centers: Option<Table>,
-    waits: Option<Table>,
+    centers: Option<TableView>,
+    waits: Option<TableView>,
     /// What waits are of.
     analysis: Option<Arc<AnalysisView>>,
-    shown: Part,
+    shown: TracePart,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Part {
+enum TracePart {
     #[default]
     About,
     Streams,
@@ -68,12 +68,12 @@ const KEYS: &[Binding] = &[
 ];
 
 impl TraceScreen {
-    fn parts(&self) -> Vec<(Part, &'static str)> {
+    fn parts(&self) -> Vec<(TracePart, &'static str)> {
         let parts = [
-            (true, Part::About, "recording"),
-            (true, Part::Streams, "streams"),
-            (self.waits.is_some(), Part::Waits, "waits"),
-            (self.centers.is_some(), Part::Centers, "cost centres"),
+            (true, TracePart::About, "recording"),
+            (true, TracePart::Streams, "streams"),
+            (self.waits.is_some(), TracePart::Waits, "waits"),
+            (self.centers.is_some(), TracePart::Centers, "cost centres"),
         ];
         let there = parts.into_iter().filter(|(is_there, ..)| *is_there);
         there.map(|(_, part, name)| (part, name)).collect()
@@ -90,8 +90,8 @@ impl Screen for TraceScreen {
     fn bindings(&self) -> &'static [Binding] {
         match self.shown {
             // There is no row to go into.
-            Part::About => &KEYS[..1],
-            Part::Streams | Part::Waits | Part::Centers => KEYS,
+            TracePart::About => &KEYS[..1],
+            TracePart::Streams | TracePart::Waits | TracePart::Centers => KEYS,
         }
     }
 
@@ -99,7 +99,7 @@ impl Screen for TraceScreen {
         self.about.follow(analysis);
         self.sums = streams::sums(analysis);
         let is_new = self.streams.is_none();
-        Table::fill(
+        TableView::fill(
             &mut self.streams,
             Box::new(Streams::new(analysis)),
             "stream",
@@ -110,12 +110,12 @@ impl Screen for TraceScreen {
         }
         if analysis.trace.has_centers() {
             let rows = Box::new(Centers::new(analysis));
-            Table::fill(&mut self.centers, rows, "self_ns");
+            TableView::fill(&mut self.centers, rows, "self_ns");
         } else {
             self.centers = None;
         }
-        match Waits::new(analysis) {
-            Some(rows) => Table::fill(&mut self.waits, Box::new(rows), "waited_ns"),
+        match WaitRows::new(analysis) {
+            Some(rows) => TableView::fill(&mut self.waits, Box::new(rows), "waited_ns"),
             None => self.waits = None,
         }
         self.analysis = Some(Arc::clone(analysis));
@@ -123,33 +123,33 @@ impl Screen for TraceScreen {
     }
 
     fn act(&mut self, action: Action) -> Effect {
-        let row = self.table().and_then(Table::row);
+        let row = self.table().and_then(TableView::row);
         match (action, self.shown, row) {
             (Action::NextTable, ..) => {
                 let parts = self.parts();
                 self.shown = parts[(self.at() + 1) % parts.len()].0;
                 Effect::Done
             }
-            (Action::Enter, Part::Streams, Some(stream)) => {
+            (Action::Enter, TracePart::Streams, Some(stream)) => {
                 Effect::Event(EventTarget::At { stream, number: 0 })
             }
-            (Action::Enter, Part::Centers, Some(_)) => {
+            (Action::Enter, TracePart::Centers, Some(_)) => {
                 self.predicate().map_or(Effect::Done, Effect::Open)
             }
-            (Action::Enter, Part::Waits, Some(_)) => {
+            (Action::Enter, TracePart::Waits, Some(_)) => {
                 self.event().map_or(Effect::Done, Effect::Event)
             }
-            (_, Part::About, _) => self.about.act(action),
+            (_, TracePart::About, _) => self.about.act(action),
             _ => Effect::Unused,
         }
     }
 
     fn status(&self) -> String {
         let one = match self.shown {
-            Part::About => return String::new(),
-            Part::Streams => "stream",
-            Part::Waits => "row",
-            Part::Centers => "cost centre",
+            TracePart::About => return String::new(),
+            TracePart::Streams => "stream",
+            TracePart::Waits => "row",
+            TracePart::Centers => "cost centre",
         };
         self.table()
             .map_or_else(String::new, |table| table.how_many(one))
@@ -159,7 +159,7 @@ impl Screen for TraceScreen {
         let parts = self.parts();
         let names = parts.iter().map(|(_, name)| *name);
         let mut below = draw_parts(names, self.at(), area, buf, theme);
-        if self.shown == Part::Streams && below.height > LEAST_ROWS {
+        if self.shown == TracePart::Streams && below.height > LEAST_ROWS {
             let room = usize::from(area.width.saturating_sub(2));
             let sums = fitting(self.sums.iter().map(String::as_str), room);
             buf.set_stringn(below.x + 1, below.y, sums, room, theme.text);
@@ -174,21 +174,21 @@ impl Screen for TraceScreen {
 }
 
 impl Tabular for TraceScreen {
-    fn table(&self) -> Option<&Table> {
+    fn table(&self) -> Option<&TableView> {
         match self.shown {
-            Part::About => None,
-            Part::Streams => self.streams.as_ref(),
-            Part::Waits => self.waits.as_ref(),
-            Part::Centers => self.centers.as_ref(),
+            TracePart::About => None,
+            TracePart::Streams => self.streams.as_ref(),
+            TracePart::Waits => self.waits.as_ref(),
+            TracePart::Centers => self.centers.as_ref(),
         }
     }
 
-    fn table_mut(&mut self) -> Option<&mut Table> {
+    fn table_mut(&mut self) -> Option<&mut TableView> {
         match self.shown {
-            Part::About => None,
-            Part::Streams => self.streams.as_mut(),
-            Part::Waits => self.waits.as_mut(),
-            Part::Centers => self.centers.as_mut(),
+            TracePart::About => None,
+            TracePart::Streams => self.streams.as_mut(),
+            TracePart::Waits => self.waits.as_mut(),
+            TracePart::Centers => self.centers.as_mut(),
         }
     }
 }
@@ -198,17 +198,17 @@ impl Searchable for TraceScreen {}
 impl Pointing for TraceScreen {
     fn event(&self) -> Option<EventTarget> {
         match self.shown {
-            Part::Streams => {
+            TracePart::Streams => {
                 let stream = self.table()?.row()?;
                 Some(EventTarget::At { stream, number: 0 })
             }
-            Part::Waits => waits::event(self.table()?, self.analysis.as_ref()?),
-            Part::About | Part::Centers => None,
+            TracePart::Waits => waits::event(self.table()?, self.analysis.as_ref()?),
+            TracePart::About | TracePart::Centers => None,
         }
     }
 
     fn has_predicates(&self) -> bool {
-        self.shown == Part::Centers
+        self.shown == TracePart::Centers
     }
 }
 
@@ -236,10 +236,10 @@ impl Navigable for TraceScreen {
 impl Exportable for TraceScreen {
     fn file_name(&self) -> &'static str {
         match self.shown {
-            Part::About => "info.txt",
-            Part::Streams => "streams",
-            Part::Waits => "waits",
-            Part::Centers => "centers",
+            TracePart::About => "info.txt",
+            TracePart::Streams => "streams",
+            TracePart::Waits => "waits",
+            TracePart::Centers => "centers",
         }
     }
 

@@ -8,7 +8,7 @@ use portmortem_analyzer::tables::{self, Cell, Row, StreamRow};
 
 use crate::analysis::AnalysisView;
 use crate::format::{count, counted, time};
-use crate::table::{Column, Kind, Source, key_of};
+use crate::table::{CellKind, ListColumn, Source, key_of};
 
 /// Streams: rows of the analyser's table.
 #[derive(Debug)]
@@ -16,17 +16,17 @@ pub(super) struct Streams {
     analysis: Arc<AnalysisView>,
 }
 
-const fn of(name: &'static str) -> Column {
-    Column::of(tables::Table::Streams, name)
+const fn of(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Streams, name)
 }
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ListColumn] = &[
     of("stream"),
     of("kind"),
     of("work_ns").shown_as(
         "work_share",
         "work %",
-        Kind::Share,
+        CellKind::Share,
         "Work of the stream, of the work of all.",
     ),
     of("work_ns"),
@@ -88,7 +88,7 @@ pub(super) fn sums(analysis: &AnalysisView) -> Vec<String> {
 }
 
 impl Source for Streams {
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> &'static [ListColumn] {
         COLUMNS
     }
 

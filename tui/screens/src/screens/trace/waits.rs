@@ -3,30 +3,30 @@
 use std::sync::Arc;
 
 use portmortem_analyzer::figures::waits::WaitKind;
-use portmortem_analyzer::tables::{self, Cell, Row, Wait, WaitRow};
+use portmortem_analyzer::tables::{self, Cell, Row, WaitData, WaitRow};
 
 use crate::analysis::AnalysisView;
 use crate::screen::EventTarget;
 use crate::screen::calls::event_of;
-use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::table::{CellKind, ListColumn, Source, TableView, key_of};
 
 /// Waits: rows of the analyser's table, the longest time first.
 #[derive(Debug)]
-pub(super) struct Waits {
+pub(super) struct WaitRows {
     analysis: Arc<AnalysisView>,
     kinds: Vec<WaitKind>,
 }
 
-const fn of(name: &'static str) -> Column {
-    Column::of(tables::Table::Waits, name)
+const fn of(name: &'static str) -> ListColumn {
+    ListColumn::of(tables::Table::Waits, name)
 }
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[ListColumn] = &[
     of("waited_ns"),
     of("waited_ns").shown_as(
         "waited_share",
         "%",
-        Kind::Share,
+        CellKind::Share,
         "Time of waiting in the row, of all waiting.",
     ),
     of("waits").rank(3),
@@ -41,7 +41,7 @@ const COLUMNS: &[Column] = &[
     of("predicate").name(),
 ];
 
-impl Waits {
+impl WaitRows {
     /// Those of a trace; `None` if none are known.
     pub(super) fn new(analysis: &Arc<AnalysisView>) -> Option<Self> {
         let waits = analysis.profile.waits.as_ref()?;
@@ -51,20 +51,20 @@ impl Waits {
         })
     }
 
-    fn wait(&self, row: usize) -> Option<Wait<'_>> {
+    fn wait(&self, row: usize) -> Option<WaitData<'_>> {
         self.analysis.tables().wait(&self.kinds[row])
     }
 }
 
 /// The longest wait of the row that the cursor is on.
-pub(super) fn event(table: &Table, analysis: &AnalysisView) -> Option<EventTarget> {
+pub(super) fn event(table: &TableView, analysis: &AnalysisView) -> Option<EventTarget> {
     let waits = analysis.profile.waits.as_ref()?;
     let (kind, figures) = waits.sums.iter().nth(table.row()?)?;
     event_of(analysis, kind.stream, figures.longest_event)
 }
 
-impl Source for Waits {
-    fn columns(&self) -> &'static [Column] {
+impl Source for WaitRows {
+    fn columns(&self) -> &'static [ListColumn] {
         COLUMNS
     }
 

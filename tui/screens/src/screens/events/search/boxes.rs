@@ -10,8 +10,8 @@ use portmortem_analyzer::listing::{Bounds, Listing, Pending, Wanted};
 use portmortem_analyzer::tables::{Listed, SiteNames};
 use portmortem_analyzer::walk::Step;
 
-use super::{Found, Leg, OFTEN, Search, Way};
-use crate::screens::events::reader::Reader;
+use super::{Direction, Leg, OFTEN, Search, SearchResult};
+use crate::screens::events::reader::EventReader;
 use crate::worker::{Task, Worker};
 
 /// Events that are looked at first on the way back.
@@ -20,7 +20,7 @@ const FIRST: u64 = 4000;
 /// A condition, while the task that looks for events is wanted.
 struct While<'t> {
     condition: &'t ListedCondition,
-    task: &'t Task<Found>,
+    task: &'t Task<SearchResult>,
 }
 
 impl Wanted for While<'_> {
@@ -50,7 +50,7 @@ impl Wanted for While<'_> {
 impl Search {
     /// Looks for so many events that are listed by a condition on boxes.
     pub(super) fn by_boxes(
-        reader: &Reader,
+        reader: &EventReader,
         legs: impl Iterator<Item = Leg> + Send + 'static,
         most: usize,
     ) -> Self {
@@ -62,7 +62,7 @@ impl Search {
                 let Some((condition, sites)) = reader.on_boxes() else {
                     break;
                 };
-                let looking = Looking {
+                let looking = BoxSearch {
                     reader: &reader,
                     wanted: While { condition, task },
                     sites,
@@ -72,22 +72,22 @@ impl Search {
                     false => looking.backward(leg.way, left),
                 };
                 if left == 0 {
-                    task.found(Found::End(true));
+                    task.found(SearchResult::End(true));
                     return;
                 }
             }
-            task.found(Found::End(false));
+            task.found(SearchResult::End(false));
         }))
     }
 }
 
-struct Looking<'r> {
-    reader: &'r Reader,
+struct BoxSearch<'r> {
+    reader: &'r EventReader,
     wanted: While<'r>,
     sites: &'r SiteNames,
 }
 
-impl Looking<'_> {
+impl BoxSearch<'_> {
     /// Hands out the events between two numbers that are listed.
     fn each(&self, numbers: Range<u64>, take: &mut dyn FnMut(Step) -> ControlFlow<()>) {
         let analysis = &self.reader.analysis;
@@ -112,13 +112,13 @@ impl Looking<'_> {
 
     fn hand_over(&self, steps: Vec<Step>) {
         if !steps.is_empty() {
-            let found = Found::Steps(self.reader.stream, steps);
+            let found = SearchResult::Steps(self.reader.stream, steps);
             self.wanted.task.found(found);
         }
     }
 
     /// How many are still to be found.
-    fn forward(&self, way: Way, most: usize) -> usize {
+    fn forward(&self, way: Direction, most: usize) -> usize {
         let (mut left, mut batch, mut told) = (most, Vec::new(), Instant::now());
         let numbers = self.reader.numbers();
         self.each(way.number().max(numbers.start)..numbers.end, &mut |step| {
@@ -140,7 +140,7 @@ impl Looking<'_> {
     }
 
     /// The same, in windows, each from its beginning.
-    fn backward(&self, way: Way, most: usize) -> usize {
+    fn backward(&self, way: Direction, most: usize) -> usize {
         let numbers = self.reader.numbers();
         let (mut left, mut size) = (most, FIRST);
         let mut until = way.number().saturating_add(1).min(numbers.end);

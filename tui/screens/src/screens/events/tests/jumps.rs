@@ -113,7 +113,7 @@ fn exceptions_are_followed_to_where_they_are_raised_and_caught() {
         .find(|(_, all)| all.iter().any(|step| is_raised(&step)))
         .unwrap();
     let first = *all.iter().find(is_raised).unwrap();
-    let jump = |screen: &mut Events, step: &Step| {
+    let jump = |screen: &mut EventsScreen, step: &Step| {
         screen.load(stream, *step);
         wait(screen);
     };

@@ -65,12 +65,12 @@ fn a_search_can_be_stopped() {
     let (mut screen, _) = queens();
     screen.filter = "depth > 1000000".to_owned();
     let reader = screen.reader.as_mut().unwrap();
-    reader.set_condition(Asked::parse("depth > 1000000", None).ok());
+    reader.set_condition(AskedCondition::parse("depth > 1000000", None).ok());
     let search = Search::start(
         reader,
         std::iter::repeat(Leg {
             stream: 0,
-            way: Way::From(0),
+            way: Direction::From(0),
         }),
         1,
         1,

@@ -34,8 +34,8 @@ fn moments_lead_both_ways() {
             .join("../../traces")
             .join(name);
         let analysis = analysis(&path, hide);
-        let mut timeline = Timeline::default();
-        let mut events = crate::screens::events::Events::default();
+        let mut timeline = TimelineScreen::default();
+        let mut events = crate::screens::events::EventsScreen::default();
         timeline.follow(&analysis);
         events.follow(&analysis);
         drawn(&mut timeline, 100, 24);

@@ -67,7 +67,7 @@ fn a_box_is_zoomed_to_from_end_to_end() {
     screen.act(Action::Right);
     let begin = screen.whole.from;
     act(&mut screen, Action::Zoom);
-    let View { from, to } = screen.position.view;
+    let ShownTicks { from, to } = screen.position.view;
     assert_eq!((from, to), (begin + 1000 - 125, begin + 3000 + 125));
     drawn(&mut screen, 108, 21);
     // Where it is shown whole, nothing happens; where less of it is, all of it is shown.
@@ -79,20 +79,20 @@ fn a_box_is_zoomed_to_from_end_to_end() {
     screen.act(Action::ZoomIn);
     drawn(&mut screen, 108, 21);
     assert_eq!(act(&mut screen, Action::Zoom), Effect::Step);
-    assert_eq!(screen.position.view, View { from, to });
+    assert_eq!(screen.position.view, ShownTicks { from, to });
     drawn(&mut screen, 108, 21);
     screen.act(Action::Up);
     assert_eq!(act(&mut screen, Action::Zoom), Effect::Step);
-    let View { from, to } = screen.position.view;
+    let ShownTicks { from, to } = screen.position.view;
     assert!(from <= begin && to >= begin + 10_000);
 }
 
 #[test]
 fn the_first_view_is_the_program() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/threads_exceptions.pmt");
-    let mut screen = Timeline::default();
+    let mut screen = TimelineScreen::default();
     screen.follow(&analysis(&path, &[]));
-    let View { from, to } = screen.position.view;
+    let ShownTicks { from, to } = screen.position.view;
     assert!(from > screen.whole.from && to <= screen.whole.to);
     drawn(&mut screen, 80, 21);
     screen.poll(true);
@@ -101,7 +101,7 @@ fn the_first_view_is_the_program() {
     assert_eq!(screen.act(Action::Top), Effect::Step);
     assert_eq!(screen.position.view.from, screen.whole.from);
     screen.undo();
-    assert_eq!(screen.position.view, View { from, to });
+    assert_eq!(screen.position.view, ShownTicks { from, to });
 }
 
 #[test]
@@ -123,14 +123,14 @@ fn long_pauses_are_not_in_the_first_view() {
         (Event::ExitDet, 2 * long + 50),
     ];
     let path = record("pauses", &[&events]);
-    let mut screen = Timeline::default();
+    let mut screen = TimelineScreen::default();
     screen.follow(&analysis(&path, &[]));
-    let first = |screen: &Timeline| {
+    let first = |screen: &TimelineScreen| {
         let trace = &screen.analysis().unwrap().trace;
         trace.events(&trace.streams()[0]).next().unwrap().tick
     };
     let begin = first(&screen);
-    let View { from, to } = screen.position.view;
+    let ShownTicks { from, to } = screen.position.view;
     assert_eq!((from - begin, to - begin), (long, long + 9_000_201));
     drawn(&mut screen, 108, 21);
     assert_eq!(screen.predicate(), Some(0));

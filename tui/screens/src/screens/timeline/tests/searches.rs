@@ -72,7 +72,7 @@ fn failures_are_found_beyond_what_is_shown() {
 }
 
 /// What a key leads to in the end: the search for it may take longer than the key.
-fn found(screen: &mut Timeline, action: Action) -> Effect {
+fn found(screen: &mut TimelineScreen, action: Action) -> Effect {
     match screen.act(action) {
         Effect::Done => screen.take(None).unwrap_or(Effect::Done),
         effect => effect,

@@ -17,13 +17,13 @@ pub(super) type RowId = u32;
 
 /// The rows of some streams.
 #[derive(Debug)]
-pub(crate) struct Books<'s> {
+pub(crate) struct CallLedger<'s> {
     pub(super) scope: &'s Scope,
     bins: &'s Bins,
     /// By site: the predicate whose clause it is in.
     callers: &'s [PredicateIndex],
     unknown: PredicateIndex,
-    rows: Vec<Row>,
+    rows: Vec<CallRow>,
     /// The rows of calls without a site.
     without: FxHashMap<(Caller, PredicateIndex), RowId>,
 }
@@ -32,9 +32,9 @@ pub(crate) struct Books<'s> {
 #[derive(Debug, Default)]
 pub(crate) struct BooksAtRest {
     /// Those of predicates, the unknown one included; of sites; and of calls without.
-    predicates: Vec<Row>,
-    sites: Vec<Row>,
-    others: Vec<Row>,
+    predicates: Vec<CallRow>,
+    sites: Vec<CallRow>,
+    others: Vec<CallRow>,
     without: Vec<(Caller, PredicateIndex)>,
 }
 
@@ -47,7 +47,7 @@ impl BooksAtRest {
 }
 
 #[derive(Debug, Default)]
-struct Row {
+struct CallRow {
     figures: CallFigures,
     /// Outermost calls so far in the stream.
     ordinals: u64,
@@ -66,14 +66,14 @@ pub(super) struct Begun {
 
 /// The time of a call that has ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Took {
+pub(super) struct CallTime {
     pub(super) stream: u32,
     pub(super) ticks: u64,
     /// Less what the engine took for itself, and waiting.
     pub(super) own: u64,
 }
 
-impl<'s> Books<'s> {
+impl<'s> CallLedger<'s> {
     /// `unknown` comes after all predicates.
     pub(crate) fn new(
         scope: &'s Scope,
@@ -87,7 +87,9 @@ impl<'s> Books<'s> {
             bins,
             callers,
             unknown,
-            rows: std::iter::repeat_with(Row::default).take(rows).collect(),
+            rows: std::iter::repeat_with(CallRow::default)
+                .take(rows)
+                .collect(),
             without: FxHashMap::default(),
         }
     }
@@ -146,7 +148,7 @@ impl<'s> Books<'s> {
         let next = self.rows.len() as RowId;
         let row = *self.without.entry((caller, predicate)).or_insert(next);
         if row == next {
-            self.rows.push(Row::default());
+            self.rows.push(CallRow::default());
         }
         row
     }
@@ -172,7 +174,7 @@ impl<'s> Books<'s> {
     }
 
     /// Books a call that has ended.
-    pub(super) fn end(&mut self, rows: [RowId; 2], begun: &Begun, took: Took) {
+    pub(super) fn end(&mut self, rows: [RowId; 2], begun: &Begun, took: CallTime) {
         let site = rows[1].checked_sub(self.first_site());
         let site = site.filter(|&site| (site as usize) < self.callers.len());
         let caller = site.map_or(begun.caller, |site| {
@@ -196,7 +198,7 @@ impl<'s> Books<'s> {
     }
 
     pub(crate) fn into_calls(self) -> Calls {
-        let is_used = |row: &Row| row.figures != CallFigures::default();
+        let is_used = |row: &CallRow| row.figures != CallFigures::default();
         let first_site = self.first_site() as usize;
         let called = &self.scope.called;
         let mut goals = BTreeMap::new();

@@ -86,14 +86,14 @@ pub(super) struct Entry {
 /// How numbers of names change when predicates are declared: what stands for no predicate is
 /// numbered after them, and goals after that ([`Callable`]).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Numbers {
+pub(super) struct Renaming {
     /// What stood for no predicate. The unknown one comes directly before it.
     begin: u32,
     /// So many predicates are new.
     by: u32,
 }
 
-impl Numbers {
+impl Renaming {
     /// The number of what had this one.
     pub(super) fn callable(self, before: Callable) -> Callable {
         match before {
@@ -117,11 +117,11 @@ pub(super) const NEVER: i64 = i64::MIN;
 
 /// Where boxes stand.
 #[derive(Debug, Clone, Copy, Encode, Decode)]
-pub(super) struct Place {
-    /// Of its boxes; for a place where a chunk begins, [`Books::begin`].
+pub(super) struct BoxPlace {
+    /// Of its boxes; for a place where a chunk begins, [`Ledger::begin`].
     pub(super) predicate: PredicateIndex,
     /// The cost centre of its boxes: that of the predicate, or else of where it was called.
-    /// [`NONE`]: outside of all; [`Books::begin`]: that of the boxes that a chunk begins in.
+    /// [`NONE`]: outside of all; [`Ledger::begin`]: that of the boxes that a chunk begins in.
     pub(super) center: PredicateIndex,
     /// The first place of the same context and predicate: places of a row of the call tree differ
     /// by centre only.
@@ -137,8 +137,8 @@ pub(super) struct Place {
 ///
 /// A place without any above, called a *root*, is where a chunk begins, or stands for no box.
 #[derive(Debug, Clone)]
-pub(super) struct Books {
-    pub(super) places: Vec<Place>,
+pub(super) struct Ledger {
+    pub(super) places: Vec<BoxPlace>,
     pub(super) arcs: Vec<CallArc>,
     /// By arc: what usual boxes did.
     pub(super) usual: Vec<Usual>,
@@ -165,8 +165,8 @@ pub(super) struct Books {
     waiting_arcs: Vec<ArcId>,
 }
 
-impl Books {
-    /// Empty books.
+impl Ledger {
+    /// An empty ledger.
     pub(super) fn new(scope: &Scope) -> Self {
         let Scope {
             centers, called, ..
@@ -206,7 +206,7 @@ impl Books {
     /// A new root, in a centre.
     pub(super) fn root(&mut self, center: PredicateIndex) -> PlaceId {
         let place = self.places.len() as PlaceId;
-        self.push_place(Place {
+        self.push_place(BoxPlace {
             predicate: self.begin,
             center,
             row: place,
@@ -237,7 +237,7 @@ impl Books {
         self.route(from, callable).1.arc
     }
 
-    /// As [`Books::arc`], with the predicate of `from`.
+    /// As [`Ledger::arc`], with the predicate of `from`.
     #[inline(always)]
     pub(super) fn route(&mut self, from: PlaceId, callable: Callable) -> (PredicateIndex, Route) {
         match self.routes.get(from, callable) {
@@ -317,7 +317,7 @@ impl Books {
         }
         let place = self.places.len() as PlaceId;
         let recursive = self.contains(context, predicate);
-        self.push_place(Place {
+        self.push_place(BoxPlace {
             predicate,
             center,
             row: place,
@@ -341,7 +341,7 @@ impl Books {
         let next = self.places.len() as PlaceId;
         let place = *self.center_ids.entry(key).or_insert(next);
         if place == next {
-            self.push_place(Place { center, ..here });
+            self.push_place(BoxPlace { center, ..here });
         }
         place
     }
@@ -367,7 +367,7 @@ impl Books {
         }
     }
 
-    fn push_place(&mut self, place: Place) {
+    fn push_place(&mut self, place: BoxPlace) {
         self.routes.add_place(place.predicate);
         self.places.push(place);
     }
@@ -420,8 +420,8 @@ impl Books {
 
     /// Names were declared since: predicates, which are numbered after those of before, and goals.
     /// `scope` has all.
-    pub(super) fn renumber(&mut self, scope: &Scope) -> Numbers {
-        let numbers = Numbers {
+    pub(super) fn renumber(&mut self, scope: &Scope) -> Renaming {
+        let numbers = Renaming {
             begin: self.begin,
             by: scope.centers.len() as u32 - self.begin,
         };
@@ -465,10 +465,10 @@ impl Books {
         }
     }
 
-    /// Takes over the books of whole streams, if nothing is booked here yet. Returns false if they
+    /// Takes over the ledger of whole streams, if nothing is booked here yet. Returns false if they
     /// have cost centres: then places say where the streams begin.
     pub(super) fn take_over(&mut self, other: &mut Self) -> bool {
-        let is_outside = |place: &Place| place.center == self.begin;
+        let is_outside = |place: &BoxPlace| place.center == self.begin;
         if !self.arcs.is_empty() || !other.places.iter().all(is_outside) {
             return false;
         }
@@ -507,7 +507,7 @@ impl Books {
         &mut self.chains[*at as usize]
     }
 
-    /// As [`Books::figures`], if anything was booked.
+    /// As [`Ledger::figures`], if anything was booked.
     #[inline]
     pub(super) fn find_figures(&self, arc: &CallArc) -> Option<&Figures> {
         self.figures.get(arc.figures as usize)
@@ -530,7 +530,7 @@ impl Books {
         self.arcs.iter().enumerate().map(total)
     }
 
-    /// Adds what was booked on an arc of other books.
+    /// Adds what was booked on an arc of another ledger.
     pub(super) fn add_arc(&mut self, id: ArcId, from: &Self, of: ArcId) {
         let arc = &from.arcs[of as usize];
         self.usual[id as usize].add(&from.usual[of as usize]);

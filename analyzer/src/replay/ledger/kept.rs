@@ -4,14 +4,14 @@ use bincode::enc::Encoder;
 use bincode::error::EncodeError;
 use bincode::{Decode, Encode};
 
-use super::{ArcId, Books, CallArc, Figures, NONE, Numbers, Place, Usual, UsualChains};
+use super::{ArcId, BoxPlace, CallArc, Figures, Ledger, NONE, Renaming, Usual, UsualChains};
 use crate::scope::Scope;
 use crate::trace::Callable;
 
 /// More than this is counted in no trace, nor do its streams have more ticks together.
 const MOST: u64 = 1 << 60;
 
-impl Encode for Books {
+impl Encode for Ledger {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         self.places.encode(encoder)?;
         self.arcs.encode(encoder)?;
@@ -24,7 +24,7 @@ impl Encode for Books {
 /// Books, as they are read.
 #[derive(Debug, Decode)]
 pub(in crate::replay) struct KeptBooks {
-    places: Vec<Place>,
+    places: Vec<BoxPlace>,
     arcs: Vec<CallArc>,
     usual: Vec<Usual>,
     figures: Vec<Figures>,
@@ -32,49 +32,49 @@ pub(in crate::replay) struct KeptBooks {
 }
 
 impl KeptBooks {
-    /// The same, ready to be [renumbered](Books::renumber): of so many predicates and `sites`,
+    /// The same, ready to be [renumbered](Ledger::renumber): of so many predicates and `sites`,
     /// which `scope` has, too. `None` if one part speaks of another that is not there.
     pub(in crate::replay) fn open(
         self,
         scope: &Scope,
         predicates: u32,
         sites: u32,
-    ) -> Option<Books> {
+    ) -> Option<Ledger> {
         let begin = predicates.checked_add(1)?;
         if !self.is_sound(scope, begin, sites) {
             return None;
         }
-        let mut books = Books {
+        let mut ledger = Ledger {
             begin,
-            ..Books::new(scope)
+            ..Ledger::new(scope)
         };
         for place in self.places {
-            books.push_place(place);
+            ledger.push_place(place);
         }
-        books.find_places_again();
+        ledger.find_places_again();
         for (arc, id) in self.arcs.iter().zip(0..) {
             if arc.from != NONE {
-                books.arc_ids.insert(arc.from, arc.callable, id);
+                ledger.arc_ids.insert(arc.from, arc.callable, id);
             }
-            if books.waiting.contains(&arc.predicate) {
-                books.waiting_arcs.push(id);
+            if ledger.waiting.contains(&arc.predicate) {
+                ledger.waiting_arcs.push(id);
             }
         }
-        books.arcs = self.arcs;
-        books.usual = self.usual;
-        books.figures = self.figures;
-        books.chains = self.chains;
-        has_sound_sums(&books).then_some(books)
+        ledger.arcs = self.arcs;
+        ledger.usual = self.usual;
+        ledger.figures = self.figures;
+        ledger.chains = self.chains;
+        has_sound_sums(&ledger).then_some(ledger)
     }
 
     fn is_sound(&self, scope: &Scope, begin: u32, sites: u32) -> bool {
         let Some(by) = (scope.centers.len() as u32).checked_sub(begin) else {
             return false;
         };
-        let numbers = Numbers { begin, by };
+        let numbers = Renaming { begin, by };
         let goals = begin.saturating_add(sites);
         let places = self.places.len() as u32;
-        let is_place = |(place, id): (&Place, u32)| {
+        let is_place = |(place, id): (&BoxPlace, u32)| {
             let has_center = place.center == NONE || place.center < begin;
             let is_there = match place.above {
                 NONE => place.predicate == begin && (place.row, place.context) == (id, id),
@@ -107,9 +107,9 @@ impl KeptBooks {
 }
 
 /// Whether no figure is less than a part of it, and no sum of what was booked is too large.
-fn has_sound_sums(books: &Books) -> bool {
-    let sums = (0..books.arcs.len() as ArcId).try_fold((0_u64, 0_u64), |(counts, ticks), arc| {
-        let figures = checked_total(books, arc)?;
+fn has_sound_sums(ledger: &Ledger) -> bool {
+    let sums = (0..ledger.arcs.len() as ArcId).try_fold((0_u64, 0_u64), |(counts, ticks), arc| {
+        let figures = checked_total(ledger, arc)?;
         let ports = &figures.ports;
         let parts = figures.followed.iter().zip(&figures.covered);
         let mut parts = figures.shared_ports().into_iter().zip(parts);
@@ -125,11 +125,11 @@ fn has_sound_sums(books: &Books) -> bool {
 }
 
 /// All that was booked on an arc, if its parts are so small that they can be added.
-fn checked_total(books: &Books, arc: ArcId) -> Option<Figures> {
-    let at = &books.arcs[arc as usize];
-    let usual = &books.usual[arc as usize];
-    let chains = books.chains.get(at.chains as usize);
-    let apart = books.find_figures(at);
+fn checked_total(ledger: &Ledger, arc: ArcId) -> Option<Figures> {
+    let at = &ledger.arcs[arc as usize];
+    let usual = &ledger.usual[arc as usize];
+    let chains = ledger.chains.get(at.chains as usize);
+    let apart = ledger.find_figures(at);
     let ports = apart.iter().flat_map(|figures| figures.ports.each());
     let shared = apart
         .iter()
@@ -137,5 +137,5 @@ fn checked_total(books: &Books, arc: ArcId) -> Option<Figures> {
     let counts = ports.map(|(_, count)| count).chain(shared);
     let counts = counts.chain(chains.into_iter().flat_map(UsualChains::counts));
     let mut counts = counts.chain([usual.calls, usual.exits.boxes, usual.fails.boxes]);
-    counts.all(|count| count < MOST).then(|| books.total(arc))
+    counts.all(|count| count < MOST).then(|| ledger.total(arc))
 }
