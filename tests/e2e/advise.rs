@@ -262,7 +262,7 @@ fn calls_that_take_longer_and_longer() {
 #[test]
 fn goals_that_fail_late_and_exceptions() {
     let sandbox = Sandbox::new();
-    // Next to nothing is done before the dear goal: what the machine is busy with is not there.
+    // Next to nothing is done before the costly goal: what the machine is busy with is not there.
     let numbers: Vec<u32> = (1..=200).collect();
     let program = "
         :- initialization(main, main).

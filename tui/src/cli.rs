@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Attach(AttachArgs),
     /// Print the profile: predicates by time, then callers and callees of the hottest
     Report(ReportArgs),
-    /// Say what to change: findings with evidence and numbers, the dearest first
+    /// Say what to change: findings with evidence and numbers, the costliest first
     Advise(AdviseArgs),
     /// Make the changes that `advise` proposes, in memory, and say what they gain
     Try(TryArgs),

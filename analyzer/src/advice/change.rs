@@ -254,7 +254,7 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
         Cause::Flushes => left_out(Change::Without).into_iter().collect(),
         Cause::Hottest => left_out(Change::Free).into_iter().collect(),
         Cause::FailingLate => goals()
-            .map(|(spot, test, dear)| Change::Before(spot, test, dear))
+            .map(|(spot, test, costly)| Change::Before(spot, test, costly))
             .into_iter()
             .collect(),
         Cause::Generator => {
@@ -274,12 +274,12 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
     }
 }
 
-/// `once/1` around the dearest calls of built-in and library predicates.
+/// `once/1` around the costliest calls of built-in and library predicates.
 fn commits(analysis: &Analysis, predicates: &[PredicateIndex]) -> Vec<Change> {
     let evidence = Evidence::of(analysis);
     let foreign = predicates.iter().filter(|&&of| !evidence.is_of_program(of));
     let all = foreign.filter_map(|&of| {
-        let site = evidence.dearest_goal(of)?;
+        let site = evidence.costliest_goal(of)?;
         let spot = ClauseLine {
             file: site.file()?.to_owned(),
             line: site.line()?,

@@ -70,7 +70,7 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[DeclaredConstraint]) -
     let figures = |of: &PredicateIndex| evidence.figures(*of).self_ticks;
     predicates.sort_by_key(|of| std::cmp::Reverse(figures(of)));
     let first = *predicates.first()?;
-    let dearest = match evidence.constraint_of(first) {
+    let costliest = match evidence.constraint_of(first) {
         Some(of) => of.name.as_str(),
         None => evidence.name(first),
     };
@@ -117,7 +117,7 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[DeclaredConstraint]) -
     Some(Finding {
         cause: Cause::ChrScans,
         place: AdvisedPlace {
-            predicate: dearest.to_owned(),
+            predicate: costliest.to_owned(),
             file: trace.file(file).map(crate::trace::names::printable),
             line: without_modes
                 .first()
@@ -131,7 +131,7 @@ fn finding(evidence: &Evidence, file: u32, constraints: &[DeclaredConstraint]) -
         },
         title: format!("constraint handling rules go through all constraints: {title}"),
         evidence: format!(
-            "The rules of {dearest} and others looked at {} constraints, of which at least {} ({}) did not fit.{because}",
+            "The rules of {costliest} and others looked at {} constraints, of which at least {} ({}) did not fit.{because}",
             count(looked_at),
             count(unfit),
             share(unfit, looked_at),

@@ -467,7 +467,7 @@ impl<'t> GoalText<'t> {
 mod tests {
     use super::*;
 
-    /// Whether the failure of `test` is that of `dear` in a body.
+    /// Whether the failure of `test` is that of `costly` in a body.
     fn fails_with(body: &str) -> bool {
         let text = format!("p(X) :-\n{body}.\n");
         let clauses = clauses(&text);
@@ -481,7 +481,7 @@ mod tests {
                 name: places[0],
             }
         };
-        one("test").fails_with(&one("dear"))
+        one("test").fails_with(&one("costly"))
     }
 
     #[test]
@@ -534,38 +534,38 @@ mod tests {
     #[test]
     fn where_a_failure_goes() {
         for body in [
-            "dear(X), test(X)",
-            "dear, test",
-            "other, ( dear(X), test(X) -> a ; b )",
-            "dear(X), ( c -> test(X) ; d )",
-            "dear(X), ( test(X) -> a )",
-            "dear(X), ( c, test(X), d )",
-            "dear(X), ( c ; test(X) )",
-            "( dear(X) -> a ; b ), m:test(X)",
-            "( a ; dear(X), test(X) )",
-            "( dear(X), test(X) ; b )",
-            "dear(0'(, \"(\", '(', 0'\\n), /* ( */ test(X) % (\n, a",
-            "dear('it''s', 1.5, 0x1F), test([X|_])",
+            "costly(X), test(X)",
+            "costly, test",
+            "other, ( costly(X), test(X) -> a ; b )",
+            "costly(X), ( c -> test(X) ; d )",
+            "costly(X), ( test(X) -> a )",
+            "costly(X), ( c, test(X), d )",
+            "costly(X), ( c ; test(X) )",
+            "( costly(X) -> a ; b ), m:test(X)",
+            "( a ; costly(X), test(X) )",
+            "( costly(X), test(X) ; b )",
+            "costly(0'(, \"(\", '(', 0'\\n), /* ( */ test(X) % (\n, a",
+            "costly('it''s', 1.5, 0x1F), test([X|_])",
         ] {
             assert!(fails_with(body), "{body}");
         }
         for body in [
-            "once(test(X)), dear(X)",
-            "dear(X), ( test(X) -> a ; b )",
-            "dear(X), ( test(X) *-> a ; b )",
-            "dear(X), ( c, test(X) -> a ; b )",
-            "dear(X), ( c -> a ; test(X) -> b ; d )",
-            "dear(X), ( test(X) ; b )",
-            "dear(X), ( ( test(X), c ) ; b )",
-            "dear(X), \\+ test(X)",
-            "dear(X), \\+ m:test(X)",
-            "dear(X), \\+ ( c, test(X) )",
-            "dear(X), once(test(X))",
-            "dear(X), findall(X, ( c, test(X) ), Xs)",
-            "dear(X), [test]",
-            "( dear(X) ; test(X) )",
-            "( dear(X), a ; b, test(X) )",
-            "dear(test(X))",
+            "once(test(X)), costly(X)",
+            "costly(X), ( test(X) -> a ; b )",
+            "costly(X), ( test(X) *-> a ; b )",
+            "costly(X), ( c, test(X) -> a ; b )",
+            "costly(X), ( c -> a ; test(X) -> b ; d )",
+            "costly(X), ( test(X) ; b )",
+            "costly(X), ( ( test(X), c ) ; b )",
+            "costly(X), \\+ test(X)",
+            "costly(X), \\+ m:test(X)",
+            "costly(X), \\+ ( c, test(X) )",
+            "costly(X), once(test(X))",
+            "costly(X), findall(X, ( c, test(X) ), Xs)",
+            "costly(X), [test]",
+            "( costly(X) ; test(X) )",
+            "( costly(X), a ; b, test(X) )",
+            "costly(test(X))",
         ] {
             assert!(!fails_with(body), "{body}");
         }

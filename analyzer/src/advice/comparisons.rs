@@ -38,12 +38,12 @@ fn finding(
         evidence.is_of_program(goal.callee) && goal.callee != comparison && goal.figures.calls > 0
     });
     let computing: Vec<_> = computing.collect();
-    let dearest = computing
+    let costliest = computing
         .iter()
         .max_by_key(|goal| goal.figures.served_work_ticks)?;
     let of_same = computing
         .iter()
-        .filter(|goal| goal.callee == dearest.callee);
+        .filter(|goal| goal.callee == costliest.callee);
     let (calls, ticks) = of_same.fold((0_u64, 0_u64), |(calls, ticks), goal| {
         let figures = &goal.figures;
         (
@@ -55,11 +55,11 @@ fn finding(
     if calls < compared {
         return None;
     }
-    let (name, key) = (evidence.name(comparison), evidence.name(dearest.callee));
+    let (name, key) = (evidence.name(comparison), evidence.name(costliest.callee));
     let sort = evidence.local_name(sort);
     Some(Finding {
         cause: Cause::ComputedInComparison,
-        place: evidence.place_of(dearest),
+        place: evidence.place_of(costliest),
         cost_ticks: ticks,
         certainty: Certainty::Likely,
         title: format!("{key} is computed at each comparison of {sort}"),
@@ -75,7 +75,7 @@ fn finding(
             "call {key} once for each element, sort pairs Key-Element with keysort/2 or sort/4, and take the keys off again \
              (library(pairs): map_list_to_pairs/3, pairs_values/2)."
         ),
-        predicates: vec![dearest.callee, comparison],
+        predicates: vec![costliest.callee, comparison],
         needs: Vec::new(),
     })
 }

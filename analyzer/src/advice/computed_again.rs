@@ -64,7 +64,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 true => Cause::RepeatedCalls,
                 false => Cause::RepeatedSolutions,
             },
-            place: match evidence.dearest_goal_to(predicate).filter(|_| !is_of_program) {
+            place: match evidence.costliest_goal_to(predicate).filter(|_| !is_of_program) {
                 Some(goal) => evidence.place_of(goal),
                 None => evidence.place(predicate),
             },

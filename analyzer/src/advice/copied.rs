@@ -36,7 +36,7 @@ fn lambdas(evidence: &Evidence) -> Vec<Finding> {
             && evidence.analysis.ns(figures.self_ticks / figures.calls) >= LEAST_NS
     });
     let finding = |(index, _, figures): (_, _, &crate::figures::PredicateFigures)| {
-        let goal = evidence.dearest_goal_to(index)?;
+        let goal = evidence.costliest_goal_to(index)?;
         // A library calls it with whatever lambda it was given.
         let (cost_ticks, calls) = match goal.callee == index {
             true => (

@@ -77,18 +77,18 @@ fn finding(
     }
     let name = evidence.name(callee);
     let served = |goal: &&SiteData| goal.figures.served_work_ticks;
-    let dearest = goals().max_by_key(served)?;
+    let costliest = goals().max_by_key(served)?;
     let took = goals()
         .map(|goal| served(&goal))
         .fold(0, u64::saturating_add);
     Some(Finding {
         cause: Cause::CreepingPropagation,
-        place: evidence.place_of(dearest),
+        place: evidence.place_of(costliest),
         cost_ticks: took,
         certainty: Certainty::Likely,
         title: format!(
             "{name} {} runs the same propagators again and again",
-            evidence.at(dearest)
+            evidence.at(costliest)
         ),
         evidence: format!(
             "In {} of {name}, which took {} ({} of the work), propagators ran {} times, {} a call. The \

@@ -315,21 +315,21 @@ impl<'a> Evidence<'a> {
         )
     }
 
-    /// The goal that made the dearest calls of a predicate.
-    pub(super) fn dearest_goal(&self, callee: PredicateIndex) -> Option<&SiteData<'a>> {
+    /// The goal that made the costliest calls of a predicate.
+    pub(super) fn costliest_goal(&self, callee: PredicateIndex) -> Option<&SiteData<'a>> {
         let goals = self.clauses.values().flatten();
         goals
             .filter(|site| site.callee == callee)
             .max_by_key(|site| (site.figures.served_work_ticks, site.figures.calls))
     }
 
-    /// The goal that made the dearest calls of a predicate; if only libraries call it, the one that
-    /// made the dearest calls of what calls it most, and so on.
-    pub(super) fn dearest_goal_to(&self, callee: PredicateIndex) -> Option<&SiteData<'a>> {
+    /// The goal that made the costliest calls of a predicate; if only libraries call it, the one that
+    /// made the costliest calls of what calls it most, and so on.
+    pub(super) fn costliest_goal_to(&self, callee: PredicateIndex) -> Option<&SiteData<'a>> {
         let mut seen = BTreeSet::new();
         let mut callee = callee;
         while seen.insert(callee) {
-            let goal = self.dearest_goal(callee);
+            let goal = self.costliest_goal(callee);
             let is_of_program = |goal: &&SiteData| {
                 goal.info()
                     .is_some_and(|info| self.is_of_program(info.caller))
@@ -377,11 +377,12 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Where the first clause of a predicate is; where the dearest call of it is, if that is not known.
+    /// Where the first clause of a predicate is; where the costliest call of it is, if that is not
+    /// known.
     pub(super) fn place(&self, predicate: PredicateIndex) -> AdvisedPlace {
         match (
             self.analysis.source(predicate),
-            self.dearest_goal(predicate),
+            self.costliest_goal(predicate),
         ) {
             (None, Some(site)) => self.place_of(site),
             _ => self.clauses_of(predicate),

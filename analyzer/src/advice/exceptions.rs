@@ -50,7 +50,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             count(times),
         ),
         remedy: format!(
-            "test before the work what makes {by} raise the exception, or let it fail; an exception is dear where \
+            "test before the work what makes {by} raise the exception, or let it fail; an exception is costly where \
              it is the usual way out. What is thrown is copied: throw a small term, and no data that the catcher has."
         ),
         predicates: vec![left, source],

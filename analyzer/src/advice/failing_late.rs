@@ -1,4 +1,4 @@
-//! A goal that fails after dear ones: if it does not need them, it should come first (Debray 1988, section 4).
+//! A goal that fails after costly ones: if it does not need them, it should come first (Debray 1988, section 4).
 
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, effects, source};
@@ -39,7 +39,7 @@ fn finding(
         return None;
     }
     // What was called as often as the test, and never redone for it.
-    let dear = before.iter().filter(|goal| {
+    let costly = before.iter().filter(|goal| {
         goal.figures.redos == 0
             && !evidence.is_in_argument(goal)
             && goal.figures.calls >= test.figures.calls
@@ -49,41 +49,41 @@ fn finding(
                 .iter()
                 .any(|&callee| effects::has_effects(evidence, callee))
     });
-    let dear = dear.max_by_key(|goal| goal.figures.served_work_ticks)?;
+    let costly = costly.max_by_key(|goal| goal.figures.served_work_ticks)?;
     // A recursion works on what the goals before it left.
     if evidence.called(test.callee).contains(&predicate) {
         return None;
     }
     // Debray's comparison: called first, the test sees all calls, and what it fails at does not come to the other goal.
-    let (dear_work, test_work) = (
-        dear.figures.served_work_ticks,
+    let (costly_work, test_work) = (
+        costly.figures.served_work_ticks,
         test.figures.served_work_ticks,
     );
-    let spared = part_of(dear_work, failed, test.figures.calls);
-    let more = dear.figures.calls - test.figures.calls;
+    let spared = part_of(costly_work, failed, test.figures.calls);
+    let more = costly.figures.calls - test.figures.calls;
     let tested = (test_work / test.figures.calls.max(1)).saturating_mul(more);
     let cost_ticks = spared.saturating_sub(tested);
     // To come first, the test must be cheaper.
-    if test_work >= dear_work {
+    if test_work >= costly_work {
         return None;
     }
-    // A test of what the dear goal binds cannot come first.
-    let written = source::between(evidence.analysis, dear, test);
+    // A test of what the costly goal binds cannot come first.
+    let written = source::between(evidence.analysis, costly, test);
     if written.is_some_and(|written| written.needs || !written.fails_with)
         || source::is_grammar(evidence.analysis, predicate)
     {
         return None;
     }
     // What counts the solutions needs them.
-    let dear_info = evidence
+    let costly_info = evidence
         .analysis
         .trace
         .predicates()
-        .get(dear.callee as usize);
-    if dear_info.is_some_and(PredicateInfo::is_collector) {
+        .get(costly.callee as usize);
+    if costly_info.is_some_and(PredicateInfo::is_collector) {
         return None;
     }
-    let (first, then) = (evidence.name(dear.callee), evidence.name(test.callee));
+    let (first, then) = (evidence.name(costly.callee), evidence.name(test.callee));
     Some(Finding {
         cause: Cause::FailingLate,
         place: evidence.place_of(test),
@@ -92,15 +92,15 @@ fn finding(
         title: format!("{then} fails after {first} has worked"),
         evidence: format!(
             "{first} {} took {}; then {then} {} failed at {} of {} calls ({}), and what {first} did was for nothing.",
-            evidence.at(dear),
-            evidence.time(dear_work),
+            evidence.at(costly),
+            evidence.time(costly_work),
             evidence.at(test),
             count(failed),
             count(test.figures.calls),
             share(failed, test.figures.calls),
         ),
         remedy: format!("call {then} before {first}, if it needs nothing that {first} binds."),
-        predicates: vec![test.callee, dear.callee],
+        predicates: vec![test.callee, costly.callee],
         needs: Vec::new(),
     })
 }

@@ -30,15 +30,15 @@ pub(super) fn to_causes(evidence: &Evidence, all: &mut Vec<Finding>) {
 }
 
 /// That a call need not be made again says enough of what it does again. Of one predicate the
-/// dearest repetition is named.
+/// costliest repetition is named.
 fn repetitions_around_say_more(evidence: &Evidence, all: &mut Vec<Finding>) {
     let is_repetition =
         |one: &&Finding| matches!(one.cause, Cause::RepeatedCalls | Cause::RepeatedSolutions);
-    let mut dearest: Vec<Finding> = all.iter().filter(is_repetition).cloned().collect();
-    dearest.sort_by_key(|one| Reverse(one.cost_ticks));
+    let mut costliest: Vec<Finding> = all.iter().filter(is_repetition).cloned().collect();
+    costliest.sort_by_key(|one| Reverse(one.cost_ticks));
     let mut said: Vec<(PredicateIndex, BTreeSet<&str>)> = Vec::new();
     let mut less: Vec<Finding> = Vec::new();
-    for one in dearest {
+    for one in costliest {
         let of = one.predicates.first().copied();
         let is_said = said.iter().any(|(around, inside)| {
             of == Some(*around) || inside.contains(one.place.predicate.as_str())

@@ -75,7 +75,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 }
 
 /// Whether half of it is because of another growing goal: in what it calls, or in what that calls, or in its arguments. Of two goals that call each
-/// other the dearer one is the reason.
+/// other the costlier one is the reason.
 fn is_explained(
     evidence: &Evidence,
     growing: &BTreeMap<PredicateIndex, Vec<GrowingGoal>>,

@@ -34,7 +34,7 @@ const LOOKED_INTO: [&str; 1] = ["clpfd"];
 /// a predicate that calls itself all of them, wherever they are made.
 struct HotGoal<'e, 'a> {
     callee: PredicateIndex,
-    /// The dearest of the outermost calls; `None` if no caller is known.
+    /// The costliest of the outermost calls; `None` if no caller is known.
     site: Option<&'e SiteData<'a>>,
     calls: u64,
     /// Of a predicate that calls itself: those of them inside of another one.

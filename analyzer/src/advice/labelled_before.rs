@@ -44,7 +44,7 @@ fn finding(evidence: &Evidence, labelling: &SiteData) -> Option<Finding> {
         .max_by_key(|(predicate, rejected)| (**rejected, **predicate))?;
     let name = evidence.name(labelling.callee);
     let by = evidence.name(written(evidence, most));
-    let at = match evidence.dearest_goal_to(most) {
+    let at = match evidence.costliest_goal_to(most) {
         Some(goal) => format!(" {}", evidence.at(goal)),
         None => String::new(),
     };

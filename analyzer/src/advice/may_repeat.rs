@@ -82,7 +82,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     }]
 }
 
-/// The dearest predicate that calls itself in a tree, returns one result and changes nothing: the
+/// The costliest predicate that calls itself in a tree, returns one result and changes nothing: the
 /// same calls may come again. A tree of data looks the same, so this is no finding.
 pub(super) fn recursive(evidence: &Evidence) -> Option<PredicateIndex> {
     let enough = evidence.total_ticks / 100 * LEAST_SHARE;
@@ -99,9 +99,9 @@ pub(super) fn recursive(evidence: &Evidence) -> Option<PredicateIndex> {
             && !effects::depends_on_more(evidence, index)
             && !source::is_grammar(evidence.analysis, index)
     });
-    let dearest = calling_itself
+    let costliest = calling_itself
         .max_by_key(|&(index, _, figures)| (figures.inclusive_work_ticks, Reverse(index)));
-    dearest.map(|(index, ..)| index)
+    costliest.map(|(index, ..)| index)
 }
 
 /// Whether it calls more than facts, and neither itself, directly or through others, nor what has effects. A predicate that only looks something up is

@@ -88,7 +88,7 @@ pub enum Cause {
     Generator,
     /// Calls have the same solution several times.
     SameSolutions,
-    /// A goal fails after dear ones that did not need to come first (Debray 1988, section 4).
+    /// A goal fails after costly ones that did not need to come first (Debray 1988, section 4).
     FailingLate,
     /// Clauses begin with the same goal, which is done again in each.
     RepeatedPrefix,
@@ -394,7 +394,7 @@ impl Finding {
     }
 }
 
-/// All findings that cost at least `least` percent of the work, the dearest first. What may be a
+/// All findings that cost at least `least` percent of the work, the costliest first. What may be a
 /// fault of the program but for evidence that
 /// was not recorded comes later, and the goal with most of the work last, whatever it costs: so
 /// there is an answer wherever something ran.
@@ -450,8 +450,8 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let is_worth_it = |finding: &Finding| {
         let whole = finding.whole_ticks(evidence.total_ticks).max(1);
         let share = finding.cost_ticks as f64 / whole as f64;
-        let is_dear = share * 100.0 >= least || finding.cause == Cause::Hottest;
-        finding.cost_ticks > 0 && is_dear
+        let is_costly = share * 100.0 >= least || finding.cause == Cause::Hottest;
+        finding.cost_ticks > 0 && is_costly
     };
     // Times of calls inside one another are counted with each of them.
     for one in all.iter_mut().filter(|one| one.is_work()) {

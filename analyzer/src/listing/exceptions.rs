@@ -25,9 +25,9 @@ pub struct Thrown {
     pub count: u64,
     /// Time in the outermost boxes that they left, in ticks.
     pub ticks: u64,
-    /// The dearest of them: the number of its stream, and of the event by which it left the first
+    /// The costliest of them: the number of its stream, and of the event by which it left the first
     /// box.
-    pub dearest: (u32, u64),
+    pub costliest: (u32, u64),
     /// What that one cost, in ticks.
     pub most_ticks: u64,
 }
@@ -46,7 +46,7 @@ struct ExceptionFlight {
     ticks: u64,
 }
 
-/// The exceptions of a trace in a window of time, the dearest first. Nothing is hidden.
+/// The exceptions of a trace in a window of time, the costliest first. Nothing is hidden.
 #[must_use]
 pub fn thrown(trace: &Trace, trail: Option<&Trail>, window: Option<Window>) -> Vec<Thrown> {
     let sites = SiteNames::default();
@@ -107,13 +107,13 @@ fn book(landed: Option<ExceptionFlight>, all: &mut BTreeMap<ExceptionKey, Thrown
         caught,
         count: 0,
         ticks: 0,
-        dearest: (stream, event),
+        costliest: (stream, event),
         most_ticks: ticks,
     });
     thrown.count += 1;
     thrown.ticks = thrown.ticks.saturating_add(ticks);
     if ticks > thrown.most_ticks {
-        (thrown.dearest, thrown.most_ticks) = ((stream, event), ticks);
+        (thrown.costliest, thrown.most_ticks) = ((stream, event), ticks);
     }
 }
 

@@ -88,7 +88,7 @@ impl Rates {
         })
     }
 
-    /// If costs are estimated: as cheap and as dear as recording was in one of the trials that they are estimated from.
+    /// If costs are estimated: as cheap and as costly as recording was in one of the trials that they are estimated from.
     #[must_use]
     pub fn bounds(trace: &Trace) -> Option<[Self; 2]> {
         if trace.baseline().is_some() {

@@ -202,8 +202,15 @@ before(Cut, _, Cut).
 heavy(_-Cuts, heavy-Cuts).
 
 cuts(Body, Cuts) :-
+    control(Body),
+    !,
     body_goals(own, Body, Goals),
     cuts(Goals, 0, Cuts).
+cuts(Goal, Cuts) :-
+    (   Goal == !
+    ->  Cuts = 1
+    ;   Cuts = 0
+    ).
 
 cuts([], Cuts, Cuts).
 cuts([Goal|Goals], Cuts0, Cuts) :-

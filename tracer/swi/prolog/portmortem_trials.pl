@@ -7,7 +7,7 @@
 /** <module> The small programs that recording is calibrated on
 
 Of many kinds, as programs are: few and many arguments, deep and flat, sure and
-failing, cheap and dear between two ports. None calls a predicate of another
+failing, cheap and costly between two ports. None calls a predicate of another
 module that would be recorded. None retracts clauses: in half of the processes all
 recorded programs took half as long again where one did.
 */

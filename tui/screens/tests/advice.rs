@@ -42,7 +42,7 @@ fn findings(app: &mut App) -> Vec<String> {
 }
 
 #[test]
-fn advice_opens_at_the_dearest_finding_whatever_the_cursor_was_on() {
+fn advice_opens_at_the_costliest_finding_whatever_the_cursor_was_on() {
     let mut app = shop();
     keys(&mut app, "down down down 7");
     let all = findings(&mut app);
@@ -55,7 +55,10 @@ fn advice_opens_at_the_dearest_finding_whatever_the_cursor_was_on() {
         .filter(|row| !row.contains("most of the work"))
         .map(cost)
         .collect();
-    assert!(faults.is_sorted_by(|dear, cheap| dear >= cheap), "{all:?}");
+    assert!(
+        faults.is_sorted_by(|costly, cheap| costly >= cheap),
+        "{all:?}"
+    );
     // As it was left, then.
     keys(&mut app, "down 1 7");
     assert_eq!(here(&mut app), all[1]);

@@ -138,7 +138,7 @@ fn count(trace: &Trace, stream: &StreamInfo, pairs: &mut Pairs) {
     let causes = causes(trace);
     let mut walk = Walk::from(trace, None, stream, 0);
     let mut failed = BTreeMap::new();
-    let mut nobody = Caller::Root;
+    let mut outermost = Caller::Root;
     let mut asked = None;
     loop {
         let height = walk.moment().active().len();
@@ -158,7 +158,7 @@ fn count(trace: &Trace, stream: &StreamInfo, pairs: &mut Pairs) {
                     }) => super::by(failed[&failure]),
                     cause => {
                         let of = cause.map(|cause| super::by(cause.predicate));
-                        asked.unwrap_or(of.unwrap_or(nobody))
+                        asked.unwrap_or(of.unwrap_or(outermost))
                     }
                 };
                 asked = Some(cause);
@@ -174,7 +174,7 @@ fn count(trace: &Trace, stream: &StreamInfo, pairs: &mut Pairs) {
                     failed.insert(step.number, of.called_as);
                 }
                 if let Class::Lose(_) = class {
-                    nobody = super::by(trace.unknown_predicate());
+                    outermost = super::by(trace.unknown_predicate());
                 }
             }
         }

@@ -38,7 +38,7 @@ impl App {
                 self.shown_mut().show_event(event)
             }
             (ScreenId::Timeline | ScreenId::Events, None, _) | (_, _, None) => Effect::Done,
-            // It opens at the dearest finding unless it is asked about a predicate.
+            // It opens at the costliest finding unless it is asked about a predicate.
             (ScreenId::Advice, ..) if !takes_along => Effect::Done,
             (_, _, Some(predicate)) => self.shown_mut().select(predicate),
         };

@@ -41,10 +41,10 @@ pub(super) struct AdviceScreen {
 /// Which row the cursor is put on as soon as the findings are there.
 #[derive(Debug, Default)]
 enum Opening {
-    /// The dearest one.
+    /// The costliest one.
     #[default]
-    Dearest,
-    /// The dearest one that is about a predicate, if there is one; else as it is.
+    Costliest,
+    /// The costliest one that is about a predicate, if there is one; else as it is.
     About(PredicateIndex),
     /// Where the user was.
     Left(Spot),
@@ -93,7 +93,7 @@ impl AdviceScreen {
         }
         match std::mem::replace(&mut self.opening, Opening::Same) {
             Opening::Same => {}
-            Opening::Dearest => {
+            Opening::Costliest => {
                 if let Some(table) = &mut self.table {
                     table.act(Action::Top);
                 }
@@ -266,7 +266,7 @@ impl Navigable for AdviceScreen {
         self.open();
     }
 
-    /// To the dearest finding that is about a predicate, if there is one.
+    /// To the costliest finding that is about a predicate, if there is one.
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
         self.opening = Opening::About(predicate);
         self.open();

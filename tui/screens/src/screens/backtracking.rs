@@ -291,10 +291,10 @@ impl Pointing for BacktrackingScreen {
         self.on_side()
     }
 
-    /// Of exceptions the dearest of a kind.
+    /// Of exceptions the costliest of a kind.
     fn event_of_box(&self) -> Option<EventTarget> {
         let table = self.table().filter(|_| self.shown == THROWN)?;
-        let (stream, number) = exceptions::dearest(table)?;
+        let (stream, number) = exceptions::costliest(table)?;
         self.event_at(stream, number)
     }
 }

@@ -37,14 +37,14 @@ const COLUMNS: &[ListColumn] = &[
         "stream",
         "stream",
         CellKind::Count,
-        "Of the dearest one: its stream.",
+        "Of the costliest one: its stream.",
     )
     .hidden(),
     ListColumn::new(
         "event",
         "event",
         CellKind::Count,
-        "Of the dearest one: its first event.",
+        "Of the costliest one: its first event.",
     )
     .hidden(),
     ListColumn::new(
@@ -71,7 +71,7 @@ const COLUMNS: &[ListColumn] = &[
 /// What is said of exceptions that left all boxes.
 const UNCAUGHT: &str = "<uncaught>";
 
-/// Columns of the dearest one.
+/// Columns of the costliest one.
 const STREAM: usize = 3;
 const EVENT: usize = 4;
 
@@ -92,8 +92,8 @@ impl Exceptions {
     }
 }
 
-/// Stream and number of the dearest event of the row that the cursor is on.
-pub(super) fn dearest(table: &TableView) -> Option<(u32, u64)> {
+/// Stream and number of the costliest event of the row that the cursor is on.
+pub(super) fn costliest(table: &TableView) -> Option<(u32, u64)> {
     let row = table.row()?;
     let cell = |column| match table.source().cell(row, column) {
         Cell::Integer(number) => u64::try_from(number).ok(),
@@ -118,8 +118,8 @@ impl Source for Exceptions {
             "count" => integer(thrown.count),
             "line" if place.is_empty() => Cell::Missing,
             "line" => Cell::Text(place),
-            "stream" => integer(thrown.dearest.0.into()),
-            "event" => integer(thrown.dearest.1),
+            "stream" => integer(thrown.costliest.0.into()),
+            "event" => integer(thrown.costliest.1),
             "raised" | "predicate" => Cell::Text(self.analysis.predicate(thrown.raised)),
             _ => Cell::Text(match thrown.caught {
                 Some(caught) => self.analysis.predicate(caught),

@@ -12,7 +12,7 @@ use crate::theme::Theme;
 /// From this height on there is room for more than one line.
 const HIGH: u16 = 30;
 
-/// The dearest finding about a predicate.
+/// The costliest finding about a predicate.
 #[derive(Debug, Default)]
 pub(super) struct FindingShown {
     /// What it costs and what it is; empty if nothing is advised.
