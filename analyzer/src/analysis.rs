@@ -367,12 +367,28 @@ impl Analysis {
         self.scanned.as_ref().or(index)
     }
 
-    /// Slices of its long streams, if it has an index. They are of all boxes.
+    /// Slices of its long streams, if they were made. They are of all boxes.
     #[must_use]
     pub fn pyramids(&self) -> Option<&Pyramids> {
-        self.slices
-            .as_ref()
-            .or(self.index.as_ref().map(Index::pyramids))
+        let of_index = || self.index.as_ref().and_then(Index::pyramids);
+        self.slices.as_ref().or_else(of_index)
+    }
+
+    /// Whether slices can be made, would be of use, and were not made.
+    #[must_use]
+    pub fn lacks_slices(&self) -> bool {
+        self.index.is_some() && self.pyramids().is_none() && !self.scope.has_transparent()
+    }
+
+    /// Makes slices of its long streams, if they can be made; the index keeps them. Works on
+    /// rayon's current threads; `progress` counts events.
+    pub fn find_slices(&self, progress: &Progress) {
+        if let Some(index) = &self.index
+            && self.lacks_slices()
+        {
+            index.find_slices(&self.trace, progress);
+            index.keep_slices(&self.trace, &self.path);
+        }
     }
 
     /// What ran in each cost centre, as far as it counts; nothing if the trace has none.

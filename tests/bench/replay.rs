@@ -74,6 +74,7 @@ fn main() -> Result<()> {
     let measured = contest::run(contestants, arguments.runs as usize)?;
     contest::print(&measured);
     println!();
+    cost_of_index(&measured);
     against_uftrace(&measured, recording.as_ref());
     memory_taken(&arguments)?;
     serial_part(&path, arguments.runs)
@@ -181,6 +182,7 @@ fn named(what: &str, threads: usize) -> String {
 
 const PLAIN: &str = "plain read";
 const ANALYSIS: &str = "analysis";
+const INDEXED: &str = "with index";
 const UFTRACE: &str = "uftrace report";
 
 fn contestants<'c>(
@@ -210,6 +212,16 @@ fn contestants<'c>(
                 (Column::Speedup, named(ANALYSIS, 1)),
             ],
             run: Box::new(move || analysis(path, &pool)),
+        });
+    }
+    for threads in threads() {
+        let pool = pool(threads)?;
+        all.push(Contestant {
+            name: named(INDEXED, threads),
+            events: file.events,
+            bytes: file.bytes,
+            compared: vec![(Column::Speedup, named(INDEXED, 1))],
+            run: Box::new(move || indexed_analysis(path, &pool)),
         });
     }
     all.push(second_analysis(path, file)?);
@@ -253,6 +265,18 @@ fn analysis(path: &Path, pool: &ThreadPool) -> Result<Duration> {
     Ok(took)
 }
 
+/// The same, and the index that reports write beside a large trace.
+fn indexed_analysis(path: &Path, pool: &ThreadPool) -> Result<Duration> {
+    let began = Instant::now();
+    let trace = Trace::open(path)?;
+    let index = pool.install(|| Index::build(&trace, path, &ReplayOptions::default()))?;
+    let profile = index.profile();
+    index.save(path)?;
+    let took = began.elapsed();
+    drop(black_box(profile));
+    Ok(took)
+}
+
 /// The same analysis with an index beside the trace, which is made first.
 fn second_analysis<'c>(path: &'c Path, file: &File) -> Result<Contestant<'c>> {
     let trace = Trace::open(path)?;
@@ -273,6 +297,17 @@ fn second_analysis<'c>(path: &'c Path, file: &File) -> Result<Contestant<'c>> {
             Ok(took)
         }),
     })
+}
+
+fn cost_of_index(measured: &[Measured]) {
+    let of = |name: String| measured.iter().find(|row| row.name == name);
+    for threads in threads() {
+        let name = named(ANALYSIS, threads);
+        if let (Some(indexed), Some(alone)) = (of(named(INDEXED, threads)), of(name.clone())) {
+            let times = indexed.median / alone.median;
+            println!("{name}: {times:.2} times as long if it writes an index");
+        }
+    }
 }
 
 fn against_uftrace(measured: &[Measured], recording: Option<&uftrace::Recording>) {

@@ -27,7 +27,7 @@ pub(super) const SO_FAR: Magic = *b"PMTSOFAR";
 pub(super) const FOLDED: Magic = *b"PMTFOLDS";
 
 /// Version of the contents, and how many counters they have; an index of any other is made again.
-const VERSION: u32 = (36 << 8) + (PortTotals::COUNTERS + ClauseFigures::COUNTERS) as u32;
+const VERSION: u32 = (37 << 8) + (PortTotals::COUNTERS + ClauseFigures::COUNTERS) as u32;
 
 pub(super) const HEAD_BYTES: usize = 24;
 

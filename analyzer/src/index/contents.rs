@@ -22,7 +22,6 @@ use crate::figures::{
 };
 use crate::moment::OpenBox;
 use crate::moment::checkpoint::Checkpoint;
-use crate::timeline::pyramid::PyramidBytes;
 use crate::trace::{Center, ClauseIndex, PredicateIndex, SiteIndex, StreamInfo, Trace};
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -41,7 +40,6 @@ pub(super) struct IndexContents {
     pub(super) waits: Option<Waits>,
     pub(super) streams: Vec<StreamFigures>,
     pub(super) checkpoints: Arc<[Checkpoint]>,
-    pub(super) pyramids: Arc<[PyramidBytes]>,
     /// The times of single calls, once they were found.
     pub(super) calls: Option<Arc<Calls>>,
 }

@@ -1,5 +1,6 @@
-//! An index beside a trace: its figures, checkpoints from which any moment is near, and slices that
-//! pictures of any length are sums of.
+//! An index beside a trace: its figures, and checkpoints from which any moment is near. Once
+//! somebody needed them, slices that pictures of any length are sums of, and the times of single
+//! calls.
 //!
 //! The index of `run.pmt` is `run.pmt.index`. No command requires it, and each that reads all of a
 //! large trace writes it ([`WORTH_BYTES`]), if files can be made there. None believes it without a
@@ -27,7 +28,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use portmortem_tracer::IndexLock;
 use rustix::fs::Access;
@@ -38,10 +39,11 @@ use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
+use crate::progress::Progress;
 use crate::replay::{self, ReplayOptions};
 use crate::scope::{Filters, Scope};
 use crate::timeline::Pyramids;
-use crate::timeline::pyramid::SliceSizes;
+use crate::timeline::pyramid::{PyramidBytes, SliceSizes};
 use crate::trace::Trace;
 use crate::walk::{STRIDE, Scan, Trail};
 use contents::{Fingerprint, IndexContents};
@@ -55,8 +57,15 @@ pub struct Index {
     /// The cost of recording, if the trace tells it.
     rates: Option<Rates>,
     trail: Trail,
-    pyramids: Pyramids,
+    /// Slices, once they were made.
+    pyramids: OnceLock<Arc<Pyramids>>,
 }
+
+/// What stands in its file: slices, if they were made, behind all else.
+type IndexFile<'c> = (&'c IndexContents, Option<Arc<[PyramidBytes]>>);
+
+/// The same as it is read.
+type KeptIndex = (IndexContents, Option<Arc<[PyramidBytes]>>);
 
 impl Index {
     /// Where the index of a trace is.
@@ -72,7 +81,7 @@ impl Index {
     /// [`IndexError::NotWhole`] if the trace cannot have one, [`IndexError::Interrupted`] if it was
     /// cancelled.
     pub fn build(trace: &Trace, path: &Path, options: &ReplayOptions) -> Result<Self, IndexError> {
-        Self::build_with(STRIDE, SliceSizes::default(), trace, path, options)
+        Self::build_every(STRIDE, trace, path, options)
     }
 
     /// The same with a checkpoint every so many bytes of events.
@@ -81,17 +90,6 @@ impl Index {
     /// As [`Index::build`].
     pub fn build_every(
         bytes: u64,
-        trace: &Trace,
-        path: &Path,
-        options: &ReplayOptions,
-    ) -> Result<Self, IndexError> {
-        Self::build_with(bytes, SliceSizes::default(), trace, path, options)
-    }
-
-    /// The same with slices of some size.
-    pub(crate) fn build_with(
-        bytes: u64,
-        sizes: SliceSizes,
         trace: &Trace,
         path: &Path,
         options: &ReplayOptions,
@@ -105,7 +103,7 @@ impl Index {
         if !profile.is_in_order() {
             return Err(IndexError::NotWhole);
         }
-        let index = Self::new(trace, of, (bytes, sizes), profile, checkpoints, options);
+        let index = Self::new(trace, of, bytes, profile, checkpoints, options);
         match options.is_cancelled() {
             true => Err(IndexError::Interrupted),
             false => Ok(index),
@@ -116,7 +114,7 @@ impl Index {
     fn new(
         trace: &Trace,
         of: Fingerprint,
-        (bytes, sizes): (u64, SliceSizes),
+        bytes: u64,
         profile: Profile,
         mut checkpoints: Vec<Checkpoint>,
         options: &ReplayOptions,
@@ -139,8 +137,6 @@ impl Index {
             }
         }
         let trail = Trail::new(trace, &checkpoints);
-        let is_cancelled = || options.is_cancelled();
-        let pyramids = Pyramids::of(trace, &trail, sizes, &is_cancelled).unwrap_or_default();
         let Profile {
             predicates,
             edges,
@@ -172,12 +168,11 @@ impl Index {
                 waits,
                 streams,
                 checkpoints: checkpoints.into(),
-                pyramids: pyramids.bytes(),
                 calls: None,
             },
             rates: Rates::of(trace),
             trail,
-            pyramids,
+            pyramids: OnceLock::new(),
         }
     }
 
@@ -189,7 +184,7 @@ impl Index {
         if !may_have_index(trace) {
             return Err(IndexError::NotWhole);
         }
-        let contents: IndexContents =
+        let (contents, slices): KeptIndex =
             bytes::decode(bytes::INDEX, &bytes::read(&Self::path_of(path))?)?;
         if contents.of != Fingerprint::of(trace, path)? {
             return Err(IndexError::Stale);
@@ -198,13 +193,15 @@ impl Index {
             return Err(IndexError::Damaged);
         }
         let trail = Trail::new(trace, &contents.checkpoints);
-        let slices = Arc::clone(&contents.pyramids);
-        let pyramids = Pyramids::of_index(slices, trace);
+        let pyramids = slices.map(|slices| Pyramids::of_index(slices, trace).map(Arc::new));
+        let pyramids = pyramids.map(|found| found.ok_or(IndexError::Damaged));
         let index = Self {
             contents,
             rates: Rates::of(trace),
             trail,
-            pyramids: pyramids.ok_or(IndexError::Damaged)?,
+            pyramids: pyramids
+                .transpose()?
+                .map_or_else(OnceLock::new, OnceLock::from),
         };
         if !laws::check(&index.figures()).is_empty() {
             return Err(IndexError::Damaged);
@@ -236,7 +233,9 @@ impl Index {
     /// # Errors
     /// [`IndexError::Io`].
     pub fn save(&self, path: &Path) -> Result<PathBuf, IndexError> {
-        replace(path, &bytes::encode(bytes::INDEX, &self.contents))
+        let slices = self.pyramids().map(Pyramids::bytes);
+        let file: IndexFile = (&self.contents, slices);
+        replace(path, &bytes::encode(bytes::INDEX, &file))
     }
 
     /// Writes it beside its trace if that is possible, and the trace is still whole. It is of use
@@ -244,6 +243,16 @@ impl Index {
     fn keep(&self, trace: &Trace, path: &Path) {
         if trace.check_whole(path).is_ok() {
             let _ = self.save(path);
+        }
+    }
+
+    /// Keeps its slices in the index beside its trace, the file at `path`, if that is a good one
+    /// without them, and files can be made there.
+    pub(crate) fn keep_slices(&self, trace: &Trace, path: &Path) {
+        if let Some(slices) = self.pyramids.get() {
+            add_to_index(trace, path, |kept| {
+                kept.pyramids.set(Arc::clone(slices)).is_ok()
+            });
         }
     }
 
@@ -260,10 +269,32 @@ impl Index {
         &self.trail
     }
 
-    /// Slices of its long streams.
+    /// Slices of its long streams, if they were made.
     #[must_use]
-    pub fn pyramids(&self) -> &Pyramids {
-        &self.pyramids
+    pub fn pyramids(&self) -> Option<&Pyramids> {
+        self.pyramids.get().map(Arc::as_ref)
+    }
+
+    /// Makes slices of the long streams of its trace, unless it has them. Whether it has them then:
+    /// not if it was stopped. Works on rayon's current threads; `progress` counts events.
+    pub fn find_slices(&self, trace: &Trace, progress: &Progress) -> bool {
+        self.find_slices_of(SliceSizes::default(), trace, progress)
+    }
+
+    /// The same with slices of some size.
+    pub(crate) fn find_slices_of(
+        &self,
+        sizes: SliceSizes,
+        trace: &Trace,
+        progress: &Progress,
+    ) -> bool {
+        if self.pyramids.get().is_none()
+            && let Some(made) = Pyramids::of(trace, &self.trail, sizes, progress)
+        {
+            // Another thread may have made the same meanwhile.
+            let _ = self.pyramids.set(Arc::new(made));
+        }
+        self.pyramids.get().is_some()
     }
 
     /// What the replay of the trace found.
@@ -387,11 +418,31 @@ pub fn find_calls(trace: &Trace, path: &Path) -> Arc<Calls> {
 /// Keeps the times of single calls in the index of the trace at `path`, if it has a good one
 /// without them, and files can be made there.
 pub(crate) fn keep_calls(trace: &Trace, path: &Path, calls: &Arc<Calls>) {
+    add_to_index(trace, path, |index| {
+        let is_new = index.contents.calls.is_none();
+        index
+            .contents
+            .calls
+            .get_or_insert_with(|| Arc::clone(calls));
+        is_new
+    });
+}
+
+/// Makes slices of a trace, which is the file at `path`, on rayon's current threads, if its index
+/// is a good one without them, and files can be made there.
+pub fn find_slices(trace: &Trace, path: &Path) {
+    add_to_index(trace, path, |index| {
+        index.pyramids().is_none() && index.find_slices(trace, &Progress::default())
+    });
+}
+
+/// Adds to the index of a trace, the file at `path`, if it has a good one and files can be made
+/// there; `add` says whether anything is new.
+fn add_to_index(trace: &Trace, path: &Path, add: impl FnOnce(&mut Index) -> bool) {
     if let Ok(mut index) = Index::load(trace, path)
-        && index.contents.calls.is_none()
         && is_writable(path)
+        && add(&mut index)
     {
-        index.contents.calls = Some(Arc::clone(calls));
         index.keep(trace, path);
     }
 }
@@ -441,14 +492,7 @@ fn profile_and_index(trace: &Trace, path: &Path, options: &ReplayOptions) -> Pro
     let (Ok(of), true) = (of, profile.is_in_order()) else {
         return profile;
     };
-    let mut index = Index::new(
-        trace,
-        of,
-        (STRIDE, SliceSizes::default()),
-        profile,
-        checkpoints,
-        &options,
-    );
+    let mut index = Index::new(trace, of, STRIDE, profile, checkpoints, &options);
     index.contents.calls = options.calls.and_then(CallsOnRequest::known).cloned();
     index.keep(trace, path);
     index.profile()

@@ -86,6 +86,36 @@ fn what_the_screens_found_is_kept() {
     assert_eq!(second.known_calls(), first.known_calls());
 }
 
+/// A report does without slices. They are added, whatever else was added before, and only where
+/// there is an index.
+#[test]
+fn slices_are_made_once_somebody_needs_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, index) = indexed(directory.path());
+    find_slices(&trace, &path);
+    assert!(index.pyramids().is_none() && !Index::path_of(&path).exists());
+    index.save(&path).unwrap();
+    let calls = find_calls(&trace, &path);
+    let trace = Arc::new(trace);
+    let open = || {
+        let (trace, progress) = (Arc::clone(&trace), Progress::default());
+        Analysis::explored(trace, &path, Filters::default(), &progress).unwrap()
+    };
+    let first = open();
+    assert!(first.lacks_slices());
+    let stopped = Progress::default();
+    stopped.stop();
+    first.find_slices(&stopped);
+    assert!(first.lacks_slices());
+    first.find_slices(&Progress::default());
+    let second = open();
+    assert!(!first.lacks_slices() && !second.lacks_slices());
+    assert_eq!(second.known_calls(), Some(&*calls));
+    let kept = fs::read(Index::path_of(&path)).unwrap();
+    find_slices(&trace, &path);
+    assert_eq!(fs::read(Index::path_of(&path)).unwrap(), kept);
+}
+
 #[test]
 fn every_moment_is_that_of_the_way_from_the_beginning() {
     let directory = tempfile::tempdir().unwrap();

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicU64;
 
 use anyhow::{Context, Result};
-use portmortem_analyzer::ReplayOptions;
 use portmortem_analyzer::index::{self, Index, IndexError, WORTH_BYTES};
 use portmortem_analyzer::text;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::{Progress, ReplayOptions};
 use portmortem_tracer::IndexLock;
 use rayon::ThreadPoolBuilder;
 
@@ -41,6 +41,12 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
         let build = || Index::build(&trace, path, &options);
         let built = with_progress(trace.size(), &done, build);
         let index = built.with_context(|| path.display().to_string())?;
+        let slices = Progress::default();
+        let events = trace.streams().iter().filter_map(|stream| stream.end);
+        let events = events.fold(0, |sum: u64, end| sum.saturating_add(end.events));
+        with_progress(events, slices.counter(), || {
+            index.find_slices(&trace, &slices)
+        });
         trace.check_whole(path)?;
         index
             .save(path)
@@ -51,10 +57,10 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the index of a trace that was just recorded, and once more with the times of single
-/// calls. The program does not wait for it. Reports say what is missing from a trace that can have
-/// none, and make it if this did not. A command that reads the trace waits until the lock is
-/// released, which is before those times are found.
+/// Writes the index of a trace that was just recorded, and once more with slices and with the times
+/// of single calls. The program does not wait for it. Reports say what is missing from a trace that
+/// can have none, and make it if this did not. A command that reads the trace waits until the lock
+/// is released, which is before those are made.
 pub(super) fn of_recording(path: &Path, lock: IndexLock) -> Result<(), IndexError> {
     let Ok(trace) = Trace::open(path) else {
         return Ok(());
@@ -68,7 +74,10 @@ pub(super) fn of_recording(path: &Path, lock: IndexLock) -> Result<(), IndexErro
         rustix::process::nice(LAST).map_err(io::Error::from)?;
         let pool = ThreadPoolBuilder::new().build();
         let pool = pool.map_err(io::Error::other)?;
-        pool.install(|| index::find_calls(&trace, path));
+        pool.install(|| {
+            index::find_slices(&trace, path);
+            index::find_calls(&trace, path);
+        });
     }
     Ok(())
 }

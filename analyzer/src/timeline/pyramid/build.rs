@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{IS_LEAF, LevelBytes, PyramidBytes, Pyramids, ticks_of};
+use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::timeline::checkpoints::{Anchor, Blocks};
 use crate::timeline::edges::{Edges, STEP};
@@ -19,8 +20,9 @@ use crate::walk::{Trail, Walk};
 /// A slice of more events is cut, as far as block headers tell.
 const MOST_EVENTS: u64 = 4096;
 
-/// A stream of fewer events is read as fast.
-const LEAST_EVENTS: u64 = 100_000;
+/// The columns of a picture of fewer events have hardly more than a slice each, and are read as
+/// fast.
+const LEAST_EVENTS: u64 = 2_000_000;
 
 /// The slices of a stream take no more than this part of its events.
 const SHARE: u64 = 8;
@@ -70,21 +72,23 @@ pub(super) type LevelSlices = BTreeMap<u64, Vec<u8>>;
 type Levels = BTreeMap<u32, LevelSlices>;
 
 impl Pyramids {
-    /// Those of the long streams of a trace in which no event was lost. `None` if somebody said
-    /// that they are not wanted any more.
+    /// Those of the long streams of a trace in which no event was lost. `None` if it was stopped;
+    /// `progress` counts their events.
     pub(crate) fn of(
         trace: &Trace,
         trail: &Trail,
         sizes: SliceSizes,
-        is_cancelled: &(dyn Fn() -> bool + Sync),
+        progress: &Progress,
     ) -> Option<Self> {
         let blocks = Blocks::of(trace);
         let mut all = Vec::new();
-        for (at, stream) in trace.streams().iter().enumerate() {
-            let events = stream.end.map_or(0, |end| end.events);
-            if events < sizes.least_events {
-                continue;
-            }
+        let events = |stream: &StreamInfo| stream.end.map_or(0, |end| end.events);
+        let streams = trace.streams().iter().enumerate();
+        let long = streams.filter(|(_, stream)| events(stream) >= sizes.least_events);
+        let long: Vec<(usize, &StreamInfo)> = long.collect();
+        let total = long.iter().map(|(_, stream)| events(stream));
+        progress.expect(total.fold(0, u64::saturating_add));
+        for (at, stream) in long {
             let builder = Builder {
                 trace,
                 trail,
@@ -93,16 +97,16 @@ impl Pyramids {
                 blocks: blocks.of_stream(stream),
                 sizes,
             };
-            let levels = builder.levels(is_cancelled);
-            if is_cancelled() {
-                return None;
-            }
+            let levels = builder.levels(progress);
             if let Some(levels) = levels {
                 all.push(PyramidBytes {
                     stream: at as u64,
                     levels,
                 });
             }
+        }
+        if progress.is_stopped() {
+            return None;
         }
         Self::of_index(Arc::from(all), trace)
     }
@@ -124,14 +128,16 @@ struct Builder<'t> {
 }
 
 impl Builder<'_> {
-    fn levels(&self, is_cancelled: &(dyn Fn() -> bool + Sync)) -> Option<Vec<LevelBytes>> {
+    fn levels(&self, progress: &Progress) -> Option<Vec<LevelBytes>> {
         let (leaves, top) = self.leaves()?;
         let parts: Vec<&[Leaf]> = self.parts(&leaves);
         let done = parts.into_par_iter().map(|part| {
-            if is_cancelled() {
+            if progress.is_stopped() {
                 return None;
             }
-            self.read(part)
+            let read = self.read(part);
+            progress.advance(self.events_in(part));
+            read
         });
         let done: Option<Vec<Vec<MadeSlice>>> = done.collect();
         let mut levels = Levels::new();
@@ -171,6 +177,13 @@ impl Builder<'_> {
         before.event + (u128::from(events) * passed / ticks) as u64
     }
 
+    /// How many events there are in slices that follow one another, about.
+    fn events_in(&self, slices: &[Leaf]) -> u64 {
+        let before = |tick: Option<u64>| tick.map_or(0, |tick| self.events_before(tick));
+        before(slices.last().map(|last| last.ticks().end))
+            - before(slices.first().map(|first| first.ticks().start))
+    }
+
     /// The slices that are to be made from events, which have all ticks of the stream, and the size
     /// of the largest.
     fn leaves(&self) -> Option<(Vec<Leaf>, u32)> {
@@ -193,8 +206,7 @@ impl Builder<'_> {
     }
 
     fn cut(&self, leaf: Leaf, base: u32, leaves: &mut Vec<Leaf>) {
-        let ticks = leaf.ticks();
-        let events = self.events_before(ticks.end) - self.events_before(ticks.start);
+        let events = self.events_in(&[leaf]);
         let is_large = events > self.sizes.most_events || (events > 0 && leaf.shift > base);
         match leaf.shift.checked_sub(STEP).filter(|_| is_large) {
             None => leaves.push(leaf),

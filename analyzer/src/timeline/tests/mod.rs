@@ -227,7 +227,8 @@ fn indexed_with(
     std::fs::write(&path, trace.bytes()).unwrap();
     let trace = Trace::open(&path).unwrap();
     let options = ReplayOptions::default();
-    let index = Index::build_with(2000, sizes, &trace, &path, &options).unwrap();
+    let index = Index::build_every(2000, &trace, &path, &options).unwrap();
+    assert!(index.find_slices_of(sizes, &trace, &Progress::default()));
     index.save(&path).unwrap();
     let index = Index::load(&trace, &path).unwrap();
     (trace, index)

@@ -41,7 +41,7 @@ fn check(predicates: u32, sizes: SliceSizes, rounds: usize) -> (usize, u64) {
         let (trace, index) = indexed_with(&events, predicates, sizes);
         let blocks = Blocks::of(&trace);
         let scope = hiding(&vec![false; predicates as usize + 1]);
-        let pyramids = index.pyramids();
+        let pyramids = index.pyramids().unwrap();
         let reader = Reader::new(&trace, &blocks, Some(index.trail()), &scope);
         let reader = reader.with_slices(Some(pyramids));
         let story = brute::tell(&trace, &reader.scope.hidden, 0);
@@ -119,13 +119,16 @@ fn bursts_and_boxes_deeper_than_slices() {
     let blocks = Blocks::of(&trace);
     let scope = hiding(&[false; 4]);
     let reader = Reader::new(&trace, &blocks, Some(index.trail()), &scope);
-    let reader = reader.with_slices(Some(index.pyramids()));
+    let reader = reader.with_slices(index.pyramids());
     let story = brute::tell(&trace, &reader.scope.hidden, 0);
     let ticks = story.ticks();
     let whole = ticks.end - ticks.start;
     for (from, length, columns) in [(0, whole, 60), (300, 12_000, 9), (1_012_600, 12_300, 7)] {
         let from = ticks.start + from;
-        let grain = index.pyramids().grain(0, length / u64::from(columns));
+        let grain = index
+            .pyramids()
+            .unwrap()
+            .grain(0, length / u64::from(columns));
         let window = TimeRange {
             from,
             to: from + length,
@@ -167,7 +170,7 @@ fn damaged_slices_are_no_picture() {
     let (trace, index) = indexed_with(&events, 3, SMALL);
     let blocks = Blocks::of(&trace);
     let scope = hiding(&[false; 4]);
-    let good = index.pyramids().bytes();
+    let good = index.pyramids().unwrap().bytes();
     let mut different = 0;
     for seed in 0..400_usize {
         let mut lie = good.to_vec();

@@ -343,7 +343,12 @@ impl Screen for TimelineScreen {
         let Some(pictures) = &mut self.pictures else {
             return Effect::Unused;
         };
-        if pictures.poll(wait) {
+        let has_slices = pictures.poll_slices(wait);
+        if has_slices {
+            self.look();
+        }
+        let has_more = |pictures: &mut Pictures| pictures.poll(wait);
+        if self.pictures.as_mut().is_some_and(has_more) || has_slices {
             Effect::Done
         } else {
             Effect::Unused

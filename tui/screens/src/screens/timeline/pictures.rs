@@ -43,6 +43,55 @@ pub(super) struct Pictures {
     /// The newest last.
     kept: Vec<Picture>,
     job: Option<PicturesJob>,
+    slices: SlicesJob,
+}
+
+/// Slices of the trace, which long pictures are sums of, if its index does not have them yet.
+#[derive(Debug)]
+enum SlicesJob {
+    /// No long picture was wanted so far.
+    NotBegun,
+    /// A worker makes them. Long pictures wait for it: it takes as long as one of them.
+    Begun(Worker<()>),
+    /// They are there, or cannot be made.
+    Ended,
+}
+
+impl SlicesJob {
+    /// Begins to make them if that was not tried. Whether they are being made.
+    fn begin(&mut self, analysis: &Arc<AnalysisView>) -> bool {
+        if matches!(self, Self::NotBegun) && analysis.lacks_slices() {
+            let of = Arc::clone(analysis);
+            *self = Self::Begun(Worker::start(0, move |task| {
+                // What the screens do in parallel meanwhile must not wait for this.
+                match rayon::ThreadPoolBuilder::new().build() {
+                    Ok(pool) => pool.install(|| of.find_slices(task.progress())),
+                    Err(_) => of.find_slices(task.progress()),
+                }
+            }));
+        }
+        matches!(self, Self::Begun(_))
+    }
+
+    /// Looks whether they are made by now, or waits for it; `true` if that is so since this call.
+    fn poll(&mut self, wait: bool) -> bool {
+        let Self::Begun(worker) = self else {
+            return false;
+        };
+        let ended = matches!(worker.next(poll_until(wait)), Received::Ended);
+        if ended {
+            *self = Self::Ended;
+        }
+        ended
+    }
+
+    /// How much is done, from 0 to 1, while they are being made.
+    fn share(&self) -> Option<f64> {
+        match self {
+            Self::Begun(worker) => Some(worker.share()),
+            Self::NotBegun | Self::Ended => None,
+        }
+    }
 }
 
 /// Pictures that a worker makes. It finds columns of one that follow on each other, and which the
@@ -95,6 +144,7 @@ impl Pictures {
             blocks: Arc::new(Blocks::of(&analysis.trace)),
             kept: Vec::new(),
             job: None,
+            slices: SlicesJob::NotBegun,
         }
     }
 
@@ -124,7 +174,9 @@ impl Pictures {
             }
             missing.push(*window);
         }
-        if !missing.is_empty() {
+        if !missing.is_empty() && self.slices.begin(&self.analysis) {
+            self.job = None;
+        } else if !missing.is_empty() {
             // What is still being made for this screen is made again by the new thread.
             missing = windows
                 .iter()
@@ -187,6 +239,12 @@ impl Pictures {
         self.kept.iter().map(Picture::size).sum()
     }
 
+    /// Looks whether slices are made by now, or waits for it; `true` if that is so since this call.
+    /// Then pictures with other columns are wanted.
+    pub(super) fn poll_slices(&mut self, wait: bool) -> bool {
+        self.slices.poll(wait)
+    }
+
     /// Takes what the worker found, or waits until nothing is missing; `true` if there was
     /// anything.
     pub(super) fn poll(&mut self, wait: bool) -> bool {
@@ -203,7 +261,8 @@ impl Pictures {
     }
 
     pub(super) fn progress(&self) -> Option<f64> {
-        self.job.as_ref().map(|job| job.worker.share())
+        let job = || self.job.as_ref().map(|job| job.worker.share());
+        self.slices.share().or_else(job)
     }
 
     fn take(&mut self, (window, first, columns): (TimeRange, u32, Vec<TimeColumn>)) {

@@ -6,9 +6,10 @@ mod searches;
 
 use std::path::{Path, PathBuf};
 
-use portmortem_analyzer::Trace;
+use portmortem_analyzer::index::Index;
 use portmortem_analyzer::machine::WayOut;
 use portmortem_analyzer::timeline::{Began, Ended};
+use portmortem_analyzer::{ReplayOptions, Trace};
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
 use portmortem_tracer::{Options, Recorder, clock};
 use ratatui::Terminal;
@@ -261,19 +262,19 @@ fn pauses_gaps_and_new_blocks_are_shown() {
     assert_eq!(signs.iter().filter(|sign| **sign == Some("!")).count(), 1);
 }
 
-/// A trace that is too long to be read at once.
-fn long() -> PathBuf {
+/// A trace that is too long to be read at once: a box, and so many inside of it.
+fn long(name: &str, boxes: u64) -> PathBuf {
     let mut events = vec![(CALL(0), 0)];
-    for at in 0..100_000 {
+    for at in 0..boxes {
         events.push((CALL(1), 20 * at + 5));
         events.push((Event::Fail, 20 * at + 9));
     }
-    record("long", &[&events])
+    record(name, &[&events])
 }
 
 #[test]
 fn long_pictures_are_made_by_and_by() {
-    let mut screen = screen(&long(), &[]);
+    let mut screen = screen(&long("long", 100_000), &[]);
     assert!(!screen.picture().unwrap().whole);
     assert!(screen.progress().is_some());
     screen.poll(true);
@@ -303,6 +304,29 @@ fn long_pictures_are_made_by_and_by() {
     screen.undo();
     screen.look();
     assert!(screen.picture().unwrap().whole && screen.progress().is_none());
+}
+
+/// They are sums of slices, which the index keeps.
+#[test]
+fn long_pictures_of_a_trace_with_an_index_wait_for_slices() {
+    let path = long("indexed", 2_000_000);
+    let trace = Trace::open(&path).unwrap();
+    let index = || Index::load(&trace, &path).unwrap();
+    let options = ReplayOptions::default();
+    let built = Index::build(&trace, &path, &options).unwrap();
+    built.save(&path).unwrap();
+    assert!(index().pyramids().is_none());
+    for is_known in [false, true] {
+        let mut screen = screen(&path, &[]);
+        assert_eq!(screen.progress().is_none(), is_known);
+        screen.poll(true);
+        assert!(screen.progress().is_none());
+        let picture = screen.picture().unwrap();
+        let events = picture.columns.iter().map(|column| column.counts.events);
+        assert_eq!((picture.whole, events.sum::<u64>()), (true, 4_000_001));
+        assert!(picture.window.grain > 1);
+        assert!(index().pyramids().is_some());
+    }
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn the_moment_is_that_of_the_cursor_also_in_a_box_that_began_earlier() {
 
 #[test]
 fn the_moment_is_known_before_the_column_was_read() {
-    let mut screen = screen(&long(), &[]);
+    let mut screen = screen(&long("moments", 100_000), &[]);
     let begin = screen.whole.from;
     assert!(!screen.picture().unwrap().whole);
     for column in [3, 50, 99] {
