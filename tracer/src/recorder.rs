@@ -176,7 +176,7 @@ impl Recorder {
     /// [`RecordError::InUse`].
     pub fn check_unused(path: impl AsRef<Path>) -> Result<(), RecordError> {
         let path = path.as_ref();
-        // To open a pipe would wait for somebody who writes.
+        // To open a pipe would wait for a writer.
         if path.is_file() {
             WriterLock::try_on(path).map_err(|InUse| in_use(path))?;
         }

@@ -38,7 +38,7 @@ fn child() {
         "endless short streams" => endless_short_streams(directory),
         "until full" => until_full(directory, Keep::First),
         "until full, keep last" => until_full(directory, Keep::Last),
-        "until full, nobody folds" => until_full(directory, LARGE),
+        "until full, never folded" => until_full(directory, LARGE),
         "file size limit" => {
             let limit = libc::rlimit {
                 rlim_cur: 3_000_000,
@@ -65,7 +65,7 @@ fn child() {
     }
 }
 
-/// A deadlock fails the test instead of hanging it, and nobody fills the disk for ever.
+/// A deadlock fails the test instead of hanging it, and no process fills the disk for ever.
 fn die_soon() {
     // SAFETY: the signals end this process, which is all that is wanted.
     unsafe {
@@ -378,7 +378,7 @@ fn the_disk_is_full() {
         for (job, keep) in [
             ("until full", Keep::First),
             ("until full, keep last", Keep::Last),
-            ("until full, nobody folds", LARGE),
+            ("until full, never folded", LARGE),
         ] {
             run(job, directory.path());
             let path = directory.path().join("trace.pmt");

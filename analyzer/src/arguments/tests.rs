@@ -13,8 +13,8 @@ use crate::replay::{ReplayOptions, replay};
 use crate::scope::{Focus, FocusOn, Hide, Window};
 
 const PREDICATES: u32 = 4;
-/// Of these the trace has arguments; events may say some of the others as well, which nobody
-/// believes.
+/// Of these the trace has arguments; events may say some of the others as well, which are
+/// not believed.
 const WITH: [u32; 2] = [0, 2];
 
 /// One call: of what, what is said of it, and how it goes on.

@@ -294,7 +294,7 @@ fn a_short_index_takes_little_memory() {
     }
 }
 
-/// Opening a pipe to read it waits for somebody who writes.
+/// Opening a pipe to read it waits for a writer.
 #[test]
 fn an_index_that_is_no_file() {
     let directory = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@
 //! proportion. Garbage collections and stack shifts have a share of their own, because a run that is
 //! not recorded has less of them. How the sums are shared by the predicates stays an estimate, the sums do not.
 //!
-//! Waiting is no work, and is in none of these sums: nobody's costs are fitted to how busy the machine was. It has a share of its own,
+//! Waiting is no work, and is in none of these sums: no costs are fitted to how busy the machine was. It has a share of its own,
 //! too, because a program that waits for its own threads waits for less if they are not recorded.
 //! Nor is set-up in any of these sums: all of it is recording.
 
@@ -136,7 +136,7 @@ impl UnrecordedRuns {
     #[must_use]
     pub fn new(recorded: &Outermost, unrecorded: &[Outermost]) -> Option<Self> {
         let quickest = unrecorded.iter().min_by_key(|run| run.ns)?;
-        // What else uses the machine makes nobody wait for less.
+        // What else uses the machine makes no thread wait for less.
         let waiting = unrecorded.iter().map(|run| run.waiting_ns).min();
         let mut times = quickest.times.clone();
         for (predicate, time) in unrecorded.iter().flat_map(|run| &run.times) {

@@ -449,7 +449,7 @@ pub(crate) fn set_up_end(begin: Term) -> Foreign {
     let mut tick = 0;
     // SAFETY: a term of our own argument list and a place for its value; the state as above.
     let (_, engine) = unsafe { (ffi::PL_get_int64(begin, &raw mut tick), engines::existing()) };
-    // 0 if no box was active then: such time is nobody's.
+    // 0 if no box was active then: such time belongs to no box.
     if let Some(engine) = engine.filter(|_| tick > 0) {
         engine.note_set_up(tick.cast_unsigned());
     }
@@ -469,8 +469,8 @@ fn suspend(action: impl FnOnce(&mut Engine)) -> Foreign {
     with_engine(action)
 }
 
-/// Recording goes on: what was collected until now is nobody's. Also after an exception, which
-/// passes on.
+/// Recording goes on: what was collected until now belongs to no box. Also after an exception,
+/// which passes on.
 fn go_on(action: impl FnOnce(&mut Engine)) -> Foreign {
     let looked = asking::look();
     with_engine(action);

@@ -84,7 +84,7 @@ fn a_trace_that_is_still_being_recorded() {
     assert!(shown.contains("event 1,000,000 of 0–1,004,999"), "{shown}");
     drop(stream);
     recorder.close(Outcome::Exited(0)).unwrap();
-    // Whole now: nobody says otherwise.
+    // Whole now: no screen says otherwise.
     for shown in screens(&mut open(&path), "") {
         assert!(!shown.contains("DID NOT END"), "{shown}");
     }
@@ -122,7 +122,7 @@ fn gaps_side_by_side_behind_very_many_lost_events() {
     assert!(shown.contains("event 0 of "), "{shown}");
 }
 
-/// What is followed did not stop; without `--follow` nobody knows whether it goes on.
+/// What is followed did not stop; without `--follow` it is unknown whether it goes on.
 #[test]
 fn a_trace_that_is_followed_is_still_being_recorded() {
     let (path, recorder) = begin("followed.pmt");

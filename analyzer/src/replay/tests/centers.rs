@@ -180,9 +180,9 @@ fn a_redo_goes_on_in_the_centre_of_its_box() {
         call(A),    // 3
         call(P),    // in a: 5
         ExitNondet, // a: 7
-        ExitNondet, // nobody: 9
+        ExitNondet, // no box: 9
         call(Q),    // outside: 11
-        Fail,       // nobody: 13
+        Fail,       // no box: 13
         Redo,       // a: 15
         Redo,       // p in a: 17
         call(Q),    // in a: 19
@@ -209,7 +209,7 @@ fn last_calls_run_in_the_centre_they_departed_into() {
         tail(IN_B), // 9
         tail(P),    // in b: 11
         tail(P),    // in b: 13
-        ExitDet,    // nobody: 15
+        ExitDet,    // no box: 15
         call(P),    // outside: 17
         ExitDet,
     ];
@@ -327,7 +327,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Events that can happen where they stand: the impossible a hidden replay may blame on somebody else.
+/// Events that can happen where they stand: the impossible a hidden replay may blame on another box.
 fn run(choices: &[Choice], dialect: Dialect, gaps: bool) -> Vec<Event> {
     let limits = Limits {
         predicates: 5,

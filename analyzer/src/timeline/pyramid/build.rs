@@ -70,8 +70,8 @@ pub(super) type LevelSlices = BTreeMap<u64, Vec<u8>>;
 type Levels = BTreeMap<u32, LevelSlices>;
 
 impl Pyramids {
-    /// Those of the long streams of a trace in which no event was lost. `None` if somebody said
-    /// that they are not wanted any more.
+    /// Those of the long streams of a trace in which no event was lost. `None` if
+    /// `is_cancelled` became true.
     pub(crate) fn of(
         trace: &Trace,
         trail: &Trail,
