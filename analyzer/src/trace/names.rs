@@ -149,6 +149,18 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+/// The name of a file without its directories, for display.
+#[must_use]
+pub fn file_name(path: &str) -> String {
+    printable(path.rsplit('/').next().unwrap_or(path))
+}
+
+/// `file:line`, the file without its directories, for display.
+#[must_use]
+pub fn file_line(path: &str, line: u32) -> String {
+    format!("{}:{line}", file_name(path))
+}
+
 /// Whether nothing in `text` would be escaped by [`printable`].
 #[must_use]
 pub fn is_printable(text: &str) -> bool {
@@ -305,5 +317,7 @@ mod tests {
             );
         }
         assert_eq!(printable("two words"), "two words");
+        assert_eq!(file_line("/a/two\u{a0}words.pl", 3), "two\\xA0\\words.pl:3");
+        assert_eq!(file_line("words.pl", 3), "words.pl:3");
     }
 }

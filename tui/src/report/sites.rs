@@ -4,7 +4,7 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{Row, SiteData, SiteRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::trace::names::file_line;
 
 use super::catalogue::{self, Printed};
 use super::flat::compare;
@@ -78,10 +78,7 @@ fn place(site: &SiteData) -> String {
         return "no site".to_owned();
     };
     match (site.file(), site.line()) {
-        (Some(file), Some(line)) => {
-            let name = file.rsplit('/').next().unwrap_or(file);
-            format!("{}:{line}", printable(name))
-        }
+        (Some(file), Some(line)) => file_line(file, line),
         (None, Some(line)) => format!("line {line}"),
         (_, None) => format!("clause {}, goal {}", info.clause, info.goal),
     }
