@@ -6,7 +6,6 @@ use portmortem_analyzer::tables::{ROOT, Row, Table, WaitData, WaitRow};
 use portmortem_analyzer::trace::names::printable;
 
 use super::catalogue::{self, Printed};
-use super::flat::compare;
 use super::{page_width, shown_of, unit};
 use crate::text_table::{TextColumn, render};
 
@@ -23,11 +22,10 @@ const FIGURES: &[Printed] = &[
 
 const LINE: Printed = printed("line");
 
-/// The rows of the table `waits`, sorted by a column of it: numbers the largest first, texts
-/// alphabetically; what is not known comes last.
+/// The rows of the table `waits`, sorted by a column of it ([`catalogue::sort`]).
 pub(crate) fn order(report: &Analysis, sort: usize) -> Vec<WaitData<'_>> {
     let mut waits = report.tables().wait_list();
-    waits.sort_by(|a, b| compare(WaitRow::cell(a, sort), WaitRow::cell(b, sort)));
+    catalogue::sort::<WaitRow>(&mut waits, sort);
     waits
 }
 
