@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::AtomicU64;
 
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Role, Roles, Site, StreamKind};
-use portmortem_tracer::{Options, Recorder};
+use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 use super::{Cause, Finding, findings};
 use crate::Analysis;
@@ -44,7 +44,11 @@ fn of(source: &str, goals: &[Goal], steps: &[(u64, Step)]) -> Vec<Finding> {
             SORT => Roles::of(&[Role::SortsByGoal]),
             _ => Roles::default(),
         };
-        recorder.predicate_with_roles(module, name, 0, Some(file), 1, roles)
+        recorder.predicate(
+            NewPredicate::named(module, name, 0)
+                .at(file, 1)
+                .with_roles(roles),
+        )
     };
     let sites: Vec<u32> = (1..)
         .zip(goals)

@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicBool;
 
 use bincode::error::DecodeError;
 use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
-use portmortem_tracer::{Options, Recorder};
+use portmortem_tracer::{NewPredicate, Options, Recorder};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -146,7 +146,7 @@ fn streams_of_both_dialects() {
     let path = directory.path().join("run.pmt");
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
     for dialect in [Dialect::InnermostRedo, Dialect::EveryRedo] {
         let stream = recorder.stream(StreamKind::Thread, "a thread", dialect);
         for _ in 0..20_000 {
@@ -178,7 +178,7 @@ fn a_cut_of_many_boxes_around_each_other() {
     let path = directory.path().join("run.pmt");
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
     let stream = recorder.stream(StreamKind::Thread, "a thread", Dialect::EveryRedo);
     (0..DEPTH).for_each(|_| stream.call(predicate));
     (0..DEPTH).for_each(|_| stream.exit_nondet());

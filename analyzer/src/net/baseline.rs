@@ -255,7 +255,7 @@ mod tests {
     use portmortem_tracer::format::{
         Dialect, Event, Header, Outcome, PortCosts, Record, Role, Roles, StreamKind,
     };
-    use portmortem_tracer::{Options, Recorder};
+    use portmortem_tracer::{NewPredicate, Options, Recorder};
 
     use super::*;
     use crate::net::RecordingCosts;
@@ -269,8 +269,8 @@ mod tests {
             inside: [cost * COST_UNIT as u32; 8],
             ..PortCosts::default()
         }));
-        let main = recorder.predicate("user", "main", 0, None, 0);
-        let leaf = recorder.predicate("odd module", "a leaf", 1, None, 0);
+        let main = recorder.predicate(NewPredicate::named("user", "main", 0));
+        let leaf = recorder.predicate(NewPredicate::named("odd module", "a leaf", 1));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let mut tick = portmortem_tracer::clock::ticks();
         let mut record = |event| {
@@ -347,9 +347,10 @@ mod tests {
             inside: [COST_UNIT as u32; 8],
             ..PortCosts::default()
         }));
-        let main = recorder.predicate("user", "main", 0, None, 0);
+        let main = recorder.predicate(NewPredicate::named("user", "main", 0));
         let roles = Roles::of(&[Role::Collection]);
-        let collection = recorder.predicate_with_roles("engine", "collect", 0, None, 0, roles);
+        let collection =
+            recorder.predicate(NewPredicate::named("engine", "collect", 0).with_roles(roles));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let begin = portmortem_tracer::clock::ticks();
         stream.record_at(Event::Call { predicate: main }, begin);
@@ -406,9 +407,10 @@ mod tests {
             inside: [1_000_000 * COST_UNIT as u32; 8],
             ..PortCosts::default()
         }));
-        let main = recorder.predicate("user", "main", 0, None, 0);
+        let main = recorder.predicate(NewPredicate::named("user", "main", 0));
         let roles = Roles::of(&[Role::Waiting]);
-        let waiting = recorder.predicate_with_roles("engine", "idle", 0, None, 0, roles);
+        let waiting =
+            recorder.predicate(NewPredicate::named("engine", "idle", 0).with_roles(roles));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let begin = portmortem_tracer::clock::ticks();
         stream.record_at(Event::Call { predicate: main }, begin);
@@ -494,7 +496,7 @@ mod tests {
         }));
         let begin = portmortem_tracer::clock::ticks();
         for (name, id) in [("main", 0), ("worker", 1)] {
-            assert_eq!(recorder.predicate("user", name, 0, None, 0), id);
+            assert_eq!(recorder.predicate(NewPredicate::named("user", name, 0)), id);
             let stream = recorder.stream(StreamKind::Thread, name, Dialect::EveryRedo);
             stream.record_at(Event::Call { predicate: id }, begin);
             stream.record_at(Event::ExitDet, begin + 9_000_000);

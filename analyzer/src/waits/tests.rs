@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Role, Roles, StreamKind};
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::*;
@@ -42,7 +42,7 @@ fn record(streams: &[&[(u64, Event)]]) -> (Trace, u64) {
         ("user", "goal", Roles::default()),
         ("system", "other", Roles::default()),
     ]) {
-        let named = recorder.predicate_with_roles(module, name, 0, None, 0, roles);
+        let named = recorder.predicate(NewPredicate::named(module, name, 0).with_roles(roles));
         assert_eq!(named, id);
     }
     assert_eq!(recorder.shared("m"), 0);

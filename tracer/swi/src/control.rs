@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use portmortem_tracer::format::{Clause, Header, Mode, Record, Site};
 use portmortem_tracer::pattern::PredicatePattern;
-use portmortem_tracer::{Keep, Options, Recorder};
+use portmortem_tracer::{Keep, NewPredicate, Options, Recorder};
 
 use crate::asking;
 use crate::calibrate::{self, RecordingMode};
@@ -250,7 +250,11 @@ pub(crate) fn predicate(
     let given = recording::with(|current| {
         let file = current.file_name(&file);
         let file = Some(file.as_str()).filter(|file| !file.is_empty());
-        current.predicate(&module, &name, arity, file, line)
+        current.predicate(NewPredicate {
+            file,
+            line,
+            ..NewPredicate::named(&module, &name, arity)
+        })
     });
     let Some(given) = given else { return FALSE };
     // SAFETY: a term of our own argument list.

@@ -6,7 +6,7 @@ use std::path::Path;
 use portmortem_tracer::format::{
     COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, Record, Role, Roles, StreamKind,
 };
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::random::{self, Choice, Limits};
@@ -46,11 +46,11 @@ fn trace(streams: &[Vec<Event>], dialect: Dialect) -> Trace {
         ..PortCosts::default()
     }));
     for (name, id) in [("in_b", IN_B), ("p", P), ("q", Q)] {
-        assert_eq!(recorder.predicate("user", name, 0, None, 0), id);
+        assert_eq!(recorder.predicate(NewPredicate::named("user", name, 0)), id);
     }
     let roles = Roles::of(&[Role::Collection]);
     assert_eq!(
-        recorder.predicate_with_roles("engine", "collect", 0, None, 0, roles),
+        recorder.predicate(NewPredicate::named("engine", "collect", 0).with_roles(roles)),
         COLLECTION
     );
     recorder.in_cost_center(IN_B, B);
