@@ -125,7 +125,8 @@ pub fn atom(name: &str) -> String {
 }
 
 /// `name` as an atom in quotes, whether or not it needs them.
-pub(crate) fn quoted(name: &str) -> String {
+#[must_use]
+pub fn quoted(name: &str) -> String {
     let mut text = String::with_capacity(name.len() + 2);
     text.push('\'');
     for c in name.chars() {
