@@ -30,8 +30,8 @@ pub(crate) struct ClauseLedger<'s> {
     failed: Vec<u64>,
     /// By row: how many boxes on the active chain are in it, and since when some are.
     on_chain: Vec<(u64, u64)>,
-    /// What has no row.
-    nobody: ClauseRowIndex,
+    /// Stands for no row; what is booked here is lost.
+    no_row: ClauseRowIndex,
     /// The window has not begun.
     early: bool,
     /// By row: what was counted until then, to be taken away. Empty if there is no window.
@@ -104,7 +104,7 @@ impl<'s> ClauseLedger<'s> {
             left_out: 0,
             failed: vec![0; rows],
             on_chain: vec![(0, 0); rows],
-            nobody: next,
+            no_row: next,
             early: false,
             before: vec![ClauseFigures::default(); scope.window.map_or(0, |_| rows)],
         }
@@ -123,7 +123,7 @@ impl<'s> ClauseLedger<'s> {
             .map(|(clause, &of)| ((of, Some(clause)), clause));
         let without = (0..)
             .zip(&self.without)
-            .filter(|&(_, &row)| row != self.nobody)
+            .filter(|&(_, &row)| row != self.no_row)
             .map(|(predicate, &row)| ((predicate, None), row));
         of_clauses
             .chain(without)
@@ -383,7 +383,7 @@ impl Observer for ClauseLedger<'_> {
 impl ClauseLedger<'_> {
     /// Where the time of a box is booked that shows nothing of its own.
     fn row_of(&self, around: Option<&ClauseFrame>) -> ClauseRowIndex {
-        around.map_or(self.nobody, |frame| frame.row)
+        around.map_or(self.no_row, |frame| frame.row)
     }
 
     /// The box has a new logical box.

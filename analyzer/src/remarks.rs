@@ -376,7 +376,7 @@ mod tests {
     use portmortem_tracer::format::{
         COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, Record, Role, Roles, StreamKind,
     };
-    use portmortem_tracer::{Options, Recorder};
+    use portmortem_tracer::{NewPredicate, Options, Recorder};
 
     use super::*;
 
@@ -391,9 +391,10 @@ mod tests {
             inside: [1_000_000 * COST_UNIT as u32; 8],
             ..PortCosts::default()
         }));
-        let main = recorder.predicate("user", "main", 0, None, 0);
+        let main = recorder.predicate(NewPredicate::named("user", "main", 0));
         let roles = Roles::of(&[Role::Waiting]);
-        let waiting = recorder.predicate_with_roles("engine", "idle", 0, None, 0, roles);
+        let waiting =
+            recorder.predicate(NewPredicate::named("engine", "idle", 0).with_roles(roles));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let begin = portmortem_tracer::clock::ticks();
         for (event, at) in [

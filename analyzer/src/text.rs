@@ -299,7 +299,7 @@ impl TimeUnit {
 /// be a slip.
 #[must_use]
 pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
-    /// More names than these help nobody.
+    /// More names than these do not help.
     const MOST: usize = 3;
     let wanted = wanted.to_lowercase();
     let most = 1 + wanted.chars().count() / 4;

@@ -32,7 +32,7 @@ use crate::scope::Scope;
 use crate::trace::{BoxKind, PredicateIndex, PredicateInfo, SiteIndex, StreamInfo, Trace};
 
 /// So many waits, and so many stretches in which something was held, sent or received, are kept of
-/// a stream. Nobody is known to be awaited beyond that.
+/// a stream. What is awaited beyond that is unknown.
 const MOST: usize = 1 << 20;
 
 /// What was read so far, as an [`Observer`] of some streams.

@@ -15,6 +15,9 @@
 //! The engine is started as `portmortem record` starts it, without the program itself: this needs
 //! no more than the engine library beside this program.
 
+#[path = "../../tui/src/commands/boot_script.rs"]
+mod boot_script;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,6 +30,8 @@ use portmortem_analyzer::trace::PredicateInfo;
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
 use portmortem_tests::repository;
+
+use boot_script::boot_script;
 
 /// The quickest of so many runs of each kind counts: as many as `record --baseline` makes of quick
 /// programs.
@@ -285,23 +290,12 @@ impl<'a> Runner<'a> {
     fn record(&self, repeats: u64, only: &[String]) -> Result<(Trace, Profile)> {
         let path = self.directory.join("truth.pmt");
         let boot = self.directory.join("truth-boot.pl");
-        let include = match only {
-            [] => String::new(),
-            only => format!(", boundary(false), include(['{}'])", only.join("', '")),
-        };
-        fs::write(
-            &boot,
-            format!(
-                ":- asserta(user:file_search_path(library, '{}')).\n\
-                 :- asserta(user:file_search_path(foreign, '{}')).\n\
-                 :- use_module(library(portmortem_boot), []).\n\
-                 :- portmortem_boot:boot('{}', [force(true), ports({}){include}]).\n",
-                repository("tracer/swi/prolog").display(),
-                self.library.display(),
-                path.display(),
-                self.with_ports
-            ),
-        )?;
+        let mut options = format!("force(true), ports({})", self.with_ports);
+        if !only.is_empty() {
+            options += &format!(", boundary(false), include(['{}'])", only.join("', '"));
+        }
+        let sources = repository("tracer/swi/prolog");
+        fs::write(&boot, boot_script(&sources, &self.library, &path, &options))?;
         let mut command = Command::new("swipl");
         command.arg("-s").arg(boot);
         self.run(command, repeats)?;

@@ -28,7 +28,7 @@ def processes():
             if state != "Z":
                 yield int(proc.name), int(session), os.readlink(proc / "cwd"), (proc / "cmdline").read_text().replace("\0", " ")
         except OSError:
-            pass  # it has ended meanwhile, or is somebody else's
+            pass  # it has ended meanwhile, or is another user's
 
 
 class Cluster:

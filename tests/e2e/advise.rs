@@ -164,7 +164,7 @@ fn a_generator_and_a_test() {
 }
 
 #[test]
-fn choicepoints_that_nobody_uses() {
+fn unused_choicepoints() {
     let sandbox = Sandbox::new();
     record(&sandbox, "whilei", &["--clauses"], &["30000"]);
     let found = findings(&sandbox);

@@ -63,7 +63,7 @@ fn what_is_still_recorded_is_not_replaced() {
     assert_eq!(inode(), before);
     // Who only reads is not refused: 3 says that the run has not ended.
     sandbox.portmortem(["report", "run.pmt"]).exits(3);
-    // Other files are nobody's.
+    // Other files are not in use.
     says_hello(&sandbox, "other.pmt");
     first.signal_group(libc::SIGKILL);
     let _ = first.wait();

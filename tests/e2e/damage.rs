@@ -95,11 +95,11 @@ fn an_unreadable_file() {
     let sandbox = Sandbox::new();
     let bytes = some_trace(&sandbox);
     sandbox.write("x.pmt", &bytes);
-    // For root every file is readable, so somebody else looks.
+    // For root every file is readable, so another user looks.
     let script = "chmod 700 . && setpriv --reuid 65534 --clear-groups \"$portmortem\" report x.pmt";
     let outcome = sandbox.sh(script);
     if outcome.err().contains("setpriv") {
-        println!("not tried: only root can be somebody else");
+        println!("not tried: only root can become another user");
     } else {
         outcome.demand(outcome.status != Status::Exit(0), "an error");
     }
@@ -332,7 +332,7 @@ fn cut_off_inside_large_blocks() {
     }
 }
 
-/// An index that would be waited for, or that is somebody else's.
+/// An index that would be waited for, or that is another user's.
 #[test]
 fn an_index_that_is_no_file() {
     let sandbox = Sandbox::new();

@@ -166,7 +166,7 @@ last :- p, q.
     }
 }
 
-/// Goals that nobody records may fail, unless it is known that they cannot.
+/// Unrecorded goals may fail, unless it is known that they cannot.
 #[test]
 fn unrecorded_goals_in_between() {
     let program = "\

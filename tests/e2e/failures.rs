@@ -452,7 +452,7 @@ fn ctrl_c_ends_a_program() {
         terminal.types(b"\x03");
     });
     assert_eq!(status, 130);
-    // The engine lets the signal end the process, so nobody could write how the run ended.
+    // The engine lets the signal end the process, so nothing says how the run ended.
     sandbox
         .portmortem(["report", "run.pmt"])
         .exits(3)

@@ -290,9 +290,9 @@ fn record_too_fast(keep: &str) -> Sandbox {
     sandbox
 }
 
-/// A trace without a limit grows as long as nobody folds, and nothing is lost.
+/// A trace without a limit grows as long as no process folds, and nothing is lost.
 #[test]
-fn a_large_recording_waits_for_nobody_and_loses_nothing() {
+fn a_large_recording_does_not_wait_and_loses_nothing() {
     let sandbox = record_too_fast("auto=4M");
     sandbox
         .portmortem(["report", "few.pmt"])
@@ -368,7 +368,7 @@ final.
 /// rounds are folded at a time, which is less than a quarter of the room: so nothing is given up,
 /// on a busy machine, either. The condition names a predicate that is called only at the end.
 #[test]
-fn events_stay_that_somebody_will_look_at() {
+fn events_stay_that_are_looked_at_later() {
     let sandbox = Sandbox::new();
     let (_, rest) = ROUNDS.split_once("work :-").unwrap();
     fs::write(

@@ -258,7 +258,7 @@ fn sum(known: &Figures, of: impl Fn(&Predicate) -> u64) -> u64 {
 
 #[test]
 fn ten_million_boxes_deep() {
-    // 2 MiB is what threads get if nobody asks for more.
+    // 2 MiB is what threads get unless more is asked for.
     let test = std::thread::Builder::new().stack_size(2 << 20).spawn(|| {
         const DEEP: u64 = 10_000_000;
         let (_, found) = check(&Shape::new(Workload::Deep, 2 * DEEP, 1), 2);

@@ -9,7 +9,7 @@ use portmortem_fuzzing::mutation::{Random, mutate};
 use portmortem_fuzzing::{Target, records};
 use portmortem_tests::{Outcome, Sandbox, Status};
 use portmortem_tracer::format::{Clause, Dialect, Header, Outcome as Ending, Site, StreamKind};
-use portmortem_tracer::{Options, Recorder};
+use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 /// Escape sequences with ESC and with the control character of one byte, a way to the beginning of
 /// the line, and a change of the direction of writing.
@@ -24,14 +24,9 @@ pub(super) fn forge(path: &Path, files: &[&str]) {
         ..Header::of_this_process(COMMANDS)
     };
     let recorder = Recorder::create(path, &header, &Options::default()).unwrap();
-    let main = recorder.predicate(COMMANDS, COMMANDS, 0, Some(COMMANDS), 1);
-    let below = recorder.predicate(
-        "user",
-        &format!("={COMMANDS}"),
-        1,
-        files.first().copied(),
-        1,
-    );
+    let main = recorder.predicate(NewPredicate::named(COMMANDS, COMMANDS, 0).at(COMMANDS, 1));
+    let below =
+        recorder.predicate(NewPredicate::named("user", &format!("={COMMANDS}"), 1).at(files[0], 1));
     let center = recorder.cost_center(COMMANDS);
     recorder.in_cost_center(below, center);
     recorder.note(COMMANDS);

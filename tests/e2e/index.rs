@@ -153,7 +153,7 @@ fn what_makes_an_index_holds_nothing_and_may_be_killed() {
         // SAFETY: a plain system call. It is our own, or has just ended.
         unsafe { libc::kill(pid, libc::SIGKILL) };
     }
-    wait_until("nobody makes the index", || maker(&sandbox).is_none());
+    wait_until("no process makes the index", || maker(&sandbox).is_none());
     sandbox
         .portmortem(["verify", "long.pmt"])
         .succeeds()

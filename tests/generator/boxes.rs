@@ -8,7 +8,7 @@ use super::figures::{Stream, Totals, WayOut};
 use super::program::Way;
 
 /// No box.
-pub(super) const NOBODY: u32 = u32::MAX;
+pub(super) const NO_BOX: u32 = u32::MAX;
 
 /// More links than this a box does not get: it makes a call instead of a last call.
 const MOST_LINKS: u32 = 64;
@@ -89,7 +89,7 @@ impl Presence {
 /// What failed, if a redo comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Blame {
-    Nobody,
+    Nothing,
     /// `None`: something outside all boxes.
     On(Option<u32>),
 }
@@ -107,7 +107,7 @@ pub(super) struct Boxes {
     /// By goal.
     at_goals: Vec<Presence>,
     depth: u64,
-    /// Ticks that belong to somebody or to nobody traced: all but pauses.
+    /// Self time of boxes and untraced time: all but pauses.
     now: u64,
     undone: u64,
     blame: Blame,
@@ -125,7 +125,7 @@ impl Boxes {
         Self {
             goals: goals.collect(),
             at_goals: vec![Presence::default(); ways.len() + predicates],
-            active: NOBODY,
+            active: NO_BOX,
             boxes: Vec::new(),
             links: Vec::new(),
             choices: Vec::new(),
@@ -133,7 +133,7 @@ impl Boxes {
             depth: 0,
             now: 0,
             undone: 0,
-            blame: Blame::Nobody,
+            blame: Blame::Nothing,
             paused: false,
             figures: Stream {
                 stream,
@@ -220,7 +220,7 @@ impl Boxes {
         });
         self.active = self.boxes.len() as u32 - 1;
         self.deeper();
-        self.blame = Blame::Nobody;
+        self.blame = Blame::Nothing;
         self.arrive(predicate, edge, 1);
     }
 
@@ -267,7 +267,7 @@ impl Boxes {
             active.innermost = (at - active.first_link as usize) as u8;
             active.predicate = predicate;
         }
-        self.blame = Blame::Nobody;
+        self.blame = Blame::Nothing;
         self.arrive(predicate, edge, 1);
     }
 
@@ -290,7 +290,7 @@ impl Boxes {
             return 0;
         };
         let first = left.first_link as usize;
-        self.blame = Blame::Nobody;
+        self.blame = Blame::Nothing;
         if way_out == WayOut::Fail {
             self.blame = Blame::On(Some(self.links[first].predicate));
         }
@@ -402,7 +402,7 @@ impl Boxes {
         };
         let failed = match self.blame {
             Blame::On(who) => who,
-            Blame::Nobody => self.context(),
+            Blame::Nothing => self.context(),
         };
         self.blame = Blame::On(failed);
         self.active = choice.id;
@@ -458,7 +458,7 @@ impl Boxes {
     /// The stream ends: what is active is open, what can be re-entered is pending.
     pub(super) fn end(mut self, totals: &mut Totals) {
         self.figures.self_ticks = self.work();
-        while self.active != NOBODY {
+        while self.active != NO_BOX {
             self.leave(WayOut::Open, totals);
         }
         for choice in &self.choices {

@@ -211,7 +211,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Nobody is active: the next solution, no more solutions, or the whole program again.
+    /// No box is active: the next solution, no more solutions, or the whole program again.
     fn top_level(&mut self, totals: &mut Totals) {
         if self.boxes.height() == 0 {
             self.call(0, None, totals);

@@ -67,7 +67,7 @@ pub struct Predicate {
     reason = "portmortem_analyzer::figures says what each is"
 )]
 pub struct Edge {
-    /// `None`: nobody traced.
+    /// `None`: the root.
     pub caller: Option<u32>,
     pub callee: u32,
     pub calls: u64,
@@ -87,7 +87,7 @@ pub struct Edge {
 pub struct Site {
     /// Id of the site.
     pub id: Option<u32>,
-    /// `None`: nobody traced.
+    /// `None`: the root.
     pub caller: Option<u32>,
     pub callee: u32,
     pub calls: u64,
@@ -120,7 +120,7 @@ pub struct Backtrack {
 /// Boxes that lost their choicepoints to a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Cut {
-    /// What was active; `None`: nobody traced.
+    /// What was active; `None`: no box.
     pub cutter: Option<u32>,
     /// What was cut.
     pub cut: u32,

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use portmortem_tracer::format::{Dialect, Header, Outcome, Site, StreamKind};
-use portmortem_tracer::{Options, Recorder};
+use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 use engine::{Engine, Settings};
 pub use figures::Figures;
@@ -244,7 +244,7 @@ fn name_predicates(recorder: &Recorder, program: &Program, workload: Workload) {
             "user"
         };
         // Ids are in the order of definition, from 0, as those of the program.
-        let _ = recorder.predicate(module, &name, id % 5, Some(&file), line);
+        let _ = recorder.predicate(NewPredicate::named(module, &name, id % 5).at(&file, line));
     }
 }
 

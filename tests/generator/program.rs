@@ -51,7 +51,7 @@ pub(super) enum Say {
     Builtin,
 }
 
-/// A program. Predicate 0 is called first, by nobody.
+/// A program. Predicate 0 is called first, from outside all boxes.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     /// The last call of a clause reuses its frame, if nothing inside can be re-entered.
@@ -59,7 +59,7 @@ pub(super) struct Program {
     /// There are exceptions now and then.
     pub(super) exceptions: bool,
     pub(super) predicates: Vec<Predicate>,
-    /// Who calls what, and where. The first one is the call of predicate 0 by nobody.
+    /// Who calls what, and where. The first one is the outermost call, of predicate 0.
     pub(super) edges: Vec<Way>,
     /// Where each clause begins in `goals`.
     clauses: Vec<u32>,

@@ -194,7 +194,7 @@ impl Profiled {
     }
 
     /// How many of the program's events there were at least and at most, where some were lost: how
-    /// many of those were collections, stack shifts and waits nobody knows. On a busy machine a
+    /// many of those were collections, stack shifts and waits is unknown. On a busy machine a
     /// thread waits hundreds of times a second; one event in a hundred is more than that.
     #[must_use]
     pub fn events_with_lost(&self) -> RangeInclusive<u64> {

@@ -568,7 +568,7 @@ static inline void pm_cut(pm_stream *stream) {
 #endif
 }
 
-/* Recording is suspended: the time until pm_resume belongs to nobody. */
+/* Recording is suspended: the time until pm_resume belongs to no box. */
 static inline void pm_pause(pm_stream *stream) {
   pm_stream_slow(stream, PM_TICKS(), PM_EVENT_PAUSE, 0);
 }

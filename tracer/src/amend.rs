@@ -148,13 +148,13 @@ fn records_block(payload: &[u8], count: u32, last: &BlockHeader, file_id: u64) -
 mod tests {
     use super::*;
     use crate::format::{Dialect, Header, Outcome, StreamKind, read_record};
-    use crate::{Options, Recorder};
+    use crate::{NewPredicate, Options, Recorder};
 
     fn trace(directory: &Path) -> std::path::PathBuf {
         let path = directory.join("run.pmt");
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-        let main = recorder.predicate("user", "main", 0, None, 0);
+        let main = recorder.predicate(NewPredicate::named("user", "main", 0));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         stream.call(main);
         stream.exit_det();

@@ -32,7 +32,7 @@ impl Block {
         let block = Self { slot, start: at };
         block.word(0).store(0, Ordering::Release);
         std::sync::atomic::fence(Ordering::SeqCst);
-        // SAFETY: source and destination have 124 bytes and do not overlap; nobody else writes here.
+        // SAFETY: source and destination have 124 bytes and do not overlap; no other thread writes here.
         unsafe {
             header[4..]
                 .as_ptr()
@@ -138,7 +138,7 @@ impl Block {
     /// Makes an open block larger.
     ///
     /// # Safety
-    /// The room behind it is in the same segment, and belongs to nobody else.
+    /// The room behind it is in the same segment, and belongs to no other block.
     pub(crate) unsafe fn extend(&mut self, by: u32) {
         self.resize(self.slot.size + by);
     }

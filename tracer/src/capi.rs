@@ -20,6 +20,7 @@ use crate::format::{
     TAG_REDO, TAG_TAIL,
 };
 use crate::hot::Hot;
+use crate::new_predicate::NewPredicate;
 use crate::options::{Keep, Options};
 use crate::recorder::Recorder;
 use crate::shared::NO_ID;
@@ -213,7 +214,12 @@ pub unsafe extern "C" fn pm_predicate_with_roles(
     let (module, name) = (module.unwrap_or_default(), name.unwrap_or_default());
     let roles = Roles::from_bits(roles);
     let predicate = |recorder: &Recorder, file: Option<String>| {
-        recorder.predicate_with_roles(&module, &name, arity, file.as_deref(), line, roles)
+        recorder.predicate(NewPredicate {
+            file: file.as_deref(),
+            line,
+            roles,
+            ..NewPredicate::named(&module, &name, arity)
+        })
     };
     // SAFETY: as the caller promises.
     unsafe { id_with(recorder, file, predicate) }

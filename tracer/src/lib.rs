@@ -7,13 +7,13 @@
 //!
 //! ```
 //! use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
-//! use portmortem_tracer::{Options, Recorder};
+//! use portmortem_tracer::{NewPredicate, Options, Recorder};
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("run.pmt");
 //! let header = Header::of_this_process("my engine 1.0");
 //! let recorder = Recorder::create(&path, &header, &Options::default())?;
-//! let main = recorder.predicate("user", "main", 0, Some("main.pl"), 3);
+//! let main = recorder.predicate(NewPredicate::named("user", "main", 0).at("main.pl", 3));
 //! let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
 //! stream.call(main);
 //! stream.exit_det();
@@ -41,6 +41,7 @@ mod index_lock;
 pub mod last_moments;
 pub mod locks;
 pub mod machine_code;
+mod new_predicate;
 mod options;
 pub mod pattern;
 mod phase;
@@ -62,6 +63,7 @@ pub use amend::{AmendError, amend};
 pub use ending::index_and_footer;
 pub use ids::Ids;
 pub use index_lock::IndexLock;
+pub use new_predicate::NewPredicate;
 pub use options::{Keep, MIN_MAX_SIZE, Options};
 pub use recorder::{RecordError, Recorder};
 pub use shared::NO_ID;

@@ -15,7 +15,7 @@ pub enum Keep {
     /// has [folded](crate::fold) into figures. If none are, new events are lost until some are.
     Figures,
     /// All, up to so many bytes. Beyond them as [`Keep::Figures`], but the file grows while no
-    /// events were folded: nothing is lost where nobody folds.
+    /// events were folded: nothing is lost where no process folds.
     FiguresBeyond(u64),
 }
 

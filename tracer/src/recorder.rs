@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex};
 use crate::clock::{self, BothClocks};
 use crate::ending;
 use crate::format::{
-    Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Roles, Site, StreamBegin,
+    Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Site, StreamBegin,
     StreamKind, Technique, encode_header,
 };
 use crate::ids::Ids;
 use crate::last_moments;
+use crate::new_predicate::NewPredicate;
 use crate::options::{MIN_MAX_SIZE, Options};
 use crate::phase::{Life, Phase};
 use crate::records::Records;
@@ -176,7 +177,7 @@ impl Recorder {
     /// [`RecordError::InUse`].
     pub fn check_unused(path: impl AsRef<Path>) -> Result<(), RecordError> {
         let path = path.as_ref();
-        // To open a pipe would wait for somebody who writes.
+        // To open a pipe would wait for a writer.
         if path.is_file() {
             WriterLock::try_on(path).map_err(|InUse| in_use(path))?;
         }
@@ -190,43 +191,21 @@ impl Recorder {
     }
 
     /// Makes a predicate known and gives its id: 0, 1, … in the order of the calls, if the
-    /// recording has ids of its own. `file` and `line` are of its first clause, 0 if the line is
-    /// unknown; a file below the program's directory is named relative to it. Long strings are cut.
+    /// recording has ids of its own. Long strings are cut.
     #[must_use]
-    pub fn predicate(
-        &self,
-        module: &str,
-        name: &str,
-        arity: u32,
-        file: Option<&str>,
-        line: u32,
-    ) -> u32 {
-        self.predicate_with_roles(module, name, arity, file, line, Roles::default())
-    }
-
-    /// [`Recorder::predicate`], of one that has roles.
-    #[must_use]
-    pub fn predicate_with_roles(
-        &self,
-        module: &str,
-        name: &str,
-        arity: u32,
-        file: Option<&str>,
-        line: u32,
-        roles: Roles,
-    ) -> u32 {
+    pub fn predicate(&self, new: NewPredicate) -> u32 {
         let add = |shared: &mut Shared| {
-            let file = file.map(|path| self.known_file(shared, path));
-            let (module, name) = (bounded(module), bounded(name));
-            let id = shared.predicate(&module, &name, arity);
+            let file = new.file.map(|path| self.known_file(shared, path));
+            let (module, name) = (bounded(new.module), bounded(new.name));
+            let id = shared.predicate(&module, &name, new.arity);
             let predicate = Predicate {
                 id,
                 module,
                 name,
-                arity,
+                arity: new.arity,
                 file,
-                line,
-                roles,
+                line: new.line,
+                roles: new.roles,
             };
             self.inner.append(shared, &Record::Predicate(predicate));
             id

@@ -148,7 +148,7 @@ mod tests {
         write_zeros(&file, 4096, 100_000).unwrap();
         assert_eq!(file.metadata().unwrap().len(), 104_096);
         let segment = FileSegment::map(&file, 4096, 100_000).unwrap();
-        // SAFETY: in bounds, and nobody else has the file.
+        // SAFETY: in bounds, and nothing else has the file.
         unsafe { *segment.at(104_095, 1) = 7 };
         let mut last = [0];
         file.read_exact_at(&mut last, 104_095).unwrap();

@@ -305,7 +305,7 @@ impl Space {
     }
 
     /// The oldest block of at least so many bytes whose room is free since its events were folded.
-    /// Blocks that stay become the newest ones, so that nobody asks for them again soon.
+    /// Blocks that stay become the newest ones, so that they are not asked for again soon.
     fn folded(&mut self, least: u32) -> Option<usize> {
         let (mut at, mut asked) = (0, 0);
         for _ in 0..self.closed.len() {
@@ -329,7 +329,7 @@ impl Space {
         None
     }
 
-    /// The segment at `offset`, mapped again if nobody was using it.
+    /// The segment at `offset`, mapped again if it was not in use.
     fn segment_of(&mut self, offset: u64) -> io::Result<Arc<FileSegment>> {
         let at = self
             .segments

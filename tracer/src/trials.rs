@@ -267,7 +267,7 @@ fn kind(event: Event) -> Option<(usize, u64)> {
 mod tests {
     use super::*;
     use crate::format::{Dialect, Header, Outcome, StreamKind};
-    use crate::{Options, Recorder};
+    use crate::{NewPredicate, Options, Recorder};
 
     /// A run in which a leaf is called: it works for 100 ticks, and so does its caller before and after. Between its ports the
     /// thread waits first for so many ticks.
@@ -276,9 +276,10 @@ mod tests {
         let path = directory.path().join("trace.pmt");
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-        let leaf = recorder.predicate("user", "leaf", 2, None, 0);
+        let leaf = recorder.predicate(NewPredicate::named("user", "leaf", 2));
         let roles = Roles::of(&[Role::Waiting]);
-        let waiting = recorder.predicate_with_roles("engine", "idle", 0, None, 0, roles);
+        let waiting =
+            recorder.predicate(NewPredicate::named("engine", "idle", 0).with_roles(roles));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let mut tick = crate::clock::ticks();
         let mut after = |ticks, event| {
@@ -322,7 +323,7 @@ mod tests {
         let path = directory.path().join("trace.pmt");
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-        let leaf = recorder.predicate("user", "leaf", 2, None, 0);
+        let leaf = recorder.predicate(NewPredicate::named("user", "leaf", 2));
         let main = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let other = recorder.stream(StreamKind::Thread, "other", Dialect::EveryRedo);
         let begin = crate::clock::ticks();
@@ -351,9 +352,9 @@ mod tests {
         let path = directory.path().join("trace.pmt");
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-        let all = recorder.predicate("system", "all", 1, None, 0);
+        let all = recorder.predicate(NewPredicate::named("system", "all", 1));
         recorder.at_boundary(all);
-        let each = recorder.predicate("user", "each", 0, None, 0);
+        let each = recorder.predicate(NewPredicate::named("user", "each", 0));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let called = |predicate| Event::Call { predicate };
         for event in [

@@ -73,7 +73,7 @@ impl WriterLock {
 
     fn take(&self) -> Option<File> {
         let descriptor = self.descriptor.swap(NONE, Ordering::AcqRel);
-        // SAFETY: the descriptor came from a file, and nobody else takes it.
+        // SAFETY: the descriptor came from a file, and is taken only once.
         (descriptor != NONE).then(|| unsafe { File::from_raw_fd(descriptor) })
     }
 }

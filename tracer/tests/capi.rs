@@ -12,7 +12,7 @@ use std::process::Command;
 use portmortem_tracer::format::{
     Arguments, Clause, Dialect, Event, Header, Outcome, Record, Site, StreamBegin, StreamKind,
 };
-use portmortem_tracer::{Options, Recorder, Stream};
+use portmortem_tracer::{NewPredicate, Options, Recorder, Stream};
 use reader::Trace;
 
 /// What the program says it did: tick, number of the event, argument.
@@ -97,8 +97,8 @@ fn an_engine_in_c_writes_the_same_bytes() {
     let header = Header::of_this_process("engine.c 1");
     let recorder = Recorder::create(&rust, &header, &Options::default()).unwrap();
     // The same names, for blocks to have the same places.
-    let main = recorder.predicate("user", "main", 0, Some("engine.c"), 1);
-    let nrev = recorder.predicate("user", "nrev", 2, None, 0);
+    let main = recorder.predicate(NewPredicate::named("user", "main", 0).at("engine.c", 1));
+    let nrev = recorder.predicate(NewPredicate::named("user", "nrev", 2));
     assert_eq!((main, nrev, recorder.text("hello")), (0, 1, 0));
     let site = Site {
         callee: nrev,

@@ -13,7 +13,7 @@ use portmortem_tracer::format::{
     BLOCK_ALIGN, BlockHeader, BlockKind, Closing, Dialect, Event, FILE_HEADER_BYTES, Header,
     Outcome, Record, StreamKind, decode_header,
 };
-use portmortem_tracer::{Keep, Options, Recorder};
+use portmortem_tracer::{Keep, NewPredicate, Options, Recorder};
 use reader::Trace;
 
 /// A block is written over after it was marked as folded, and not before.
@@ -28,7 +28,7 @@ fn only_folded_blocks_make_room() {
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(directory.path().join("a.pmt"), &header, &options).unwrap();
     let predicates: Vec<u32> = (0..4)
-        .map(|at| recorder.predicate("user", &format!("p{at}"), 0, None, 0))
+        .map(|at| recorder.predicate(NewPredicate::named("user", &format!("p{at}"), 0)))
         .collect();
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     let fill = |predicate: u32| (0..100_000).for_each(|_| stream.call(predicate));
@@ -79,7 +79,7 @@ fn folded_blocks_stay_until_they_are_free() {
     };
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(directory.path().join("a.pmt"), &header, &options).unwrap();
-    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     let fill = || (0..100_000).for_each(|_| stream.call(predicate));
     fill();
@@ -128,7 +128,7 @@ fn a_large_file_reuses_what_was_folded() {
     };
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(directory.path().join("a.pmt"), &header, &options).unwrap();
-    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     let length = || recorder.path().metadata().unwrap().len();
     let says_so = || Trace::read(recorder.path()).header.mode.keep_last;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use memmap2::MmapRaw;
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
-use portmortem_tracer::{Keep, Options, Recorder, Stream};
+use portmortem_tracer::{Keep, NewPredicate, Options, Recorder, Stream};
 use reader::Trace;
 
 const JOB: &str = "PORTMORTEM_TEST_JOB";
@@ -38,7 +38,7 @@ fn child() {
         "endless short streams" => endless_short_streams(directory),
         "until full" => until_full(directory, Keep::First),
         "until full, keep last" => until_full(directory, Keep::Last),
-        "until full, nobody folds" => until_full(directory, LARGE),
+        "until full, never folded" => until_full(directory, LARGE),
         "file size limit" => {
             let limit = libc::rlimit {
                 rlim_cur: 3_000_000,
@@ -65,7 +65,7 @@ fn child() {
     }
 }
 
-/// A deadlock fails the test instead of hanging it, and nobody fills the disk for ever.
+/// A deadlock fails the test instead of hanging it, and no process fills the disk for ever.
 fn die_soon() {
     // SAFETY: the signals end this process, which is all that is wanted.
     unsafe {
@@ -144,7 +144,7 @@ fn endless(directory: &Path, options: Options) {
     let progress = Progress::new(directory);
     let recorder = record(directory, &options);
     for i in 0..500 {
-        assert_eq!(recorder.predicate("user", "p", i, None, 0), i);
+        assert_eq!(recorder.predicate(NewPredicate::named("user", "p", i)), i);
     }
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -378,7 +378,7 @@ fn the_disk_is_full() {
         for (job, keep) in [
             ("until full", Keep::First),
             ("until full, keep last", Keep::Last),
-            ("until full, nobody folds", LARGE),
+            ("until full, never folded", LARGE),
         ] {
             run(job, directory.path());
             let path = directory.path().join("trace.pmt");
@@ -410,7 +410,7 @@ fn fork(directory: &Path) {
         scope.spawn(|| {
             while enough.load(Ordering::Relaxed) == 0 {
                 let busy = thread(&recorder);
-                let id = recorder.predicate("user", "busy", 0, None, 0);
+                let id = recorder.predicate(NewPredicate::named("user", "busy", 0));
                 (0..300).for_each(|_| busy.call(id));
                 std::thread::sleep(Duration::from_micros(20));
             }
@@ -427,7 +427,7 @@ fn fork(directory: &Path) {
                     stream.cut();
                 }
                 stream.mark("child");
-                let _ = recorder.predicate("user", "child", 0, None, 0);
+                let _ = recorder.predicate(NewPredicate::named("user", "child", 0));
                 thread(&recorder).call(0);
                 recorder.note("child");
                 let closed = recorder.close(Outcome::Exited(9)).is_ok();

@@ -11,7 +11,7 @@ use std::path::Path;
 use portmortem_tracer::format::{
     BlockKind, Clause, Dialect, Event, Header, Outcome, Predicate, Record, Site, StreamKind,
 };
-use portmortem_tracer::{Keep, NO_ID, Options, RecordError, Recorder, Stream};
+use portmortem_tracer::{Keep, NO_ID, NewPredicate, Options, RecordError, Recorder, Stream};
 use proptest::prelude::*;
 use reader::Trace;
 use tempfile::TempDir;
@@ -34,8 +34,8 @@ fn thread(recorder: &Recorder) -> Stream {
 #[test]
 fn a_goal_has_one_id_among_those_of_predicates() {
     let (_directory, recorder) = begin(Options::default());
-    let caller = recorder.predicate("user", "main", 0, Some("/p/main.pl"), 3);
-    let callee = recorder.predicate("user", "app", 3, Some("/p/main.pl"), 9);
+    let caller = recorder.predicate(NewPredicate::named("user", "main", 0).at("/p/main.pl", 3));
+    let callee = recorder.predicate(NewPredicate::named("user", "app", 3).at("/p/main.pl", 9));
     let site = |goal, file| Site {
         callee,
         caller,
@@ -71,7 +71,7 @@ fn a_goal_has_one_id_among_those_of_predicates() {
 #[test]
 fn a_clause_has_one_id_among_clauses() {
     let (_directory, recorder) = begin(Options::default());
-    let predicate = recorder.predicate("user", "main", 0, Some("/p/main.pl"), 3);
+    let predicate = recorder.predicate(NewPredicate::named("user", "main", 0).at("/p/main.pl", 3));
     let clause = |number| Clause {
         predicate,
         number,
@@ -117,18 +117,12 @@ fn a_clause_has_one_id_among_clauses() {
 #[test]
 fn every_port_comes_back() {
     let (_directory, recorder) = begin(Options::default());
-    assert_eq!(
-        recorder.predicate("user", "main", 0, Some("/p/main.pl"), 3),
-        0
-    );
-    assert_eq!(
-        recorder.predicate("user", "app", 3, Some("/p/main.pl"), 9),
-        1
-    );
-    assert_eq!(
-        recorder.predicate("lists", "'strange\nname'", 7, None, 0),
-        2
-    );
+    let new = [
+        NewPredicate::named("user", "main", 0).at("/p/main.pl", 3),
+        NewPredicate::named("user", "app", 3).at("/p/main.pl", 9),
+        NewPredicate::named("lists", "'strange\nname'", 7),
+    ];
+    assert_eq!(new.map(|new| recorder.predicate(new)), [0, 1, 2]);
     let stream = thread(&recorder);
     stream.call(0);
     stream.tail(1);
@@ -304,7 +298,7 @@ fn names_stand_before_the_events_that_use_them() {
     let (_directory, recorder) = begin(Options::default());
     let stream = thread(&recorder);
     for _ in 0..5000 {
-        stream.call(recorder.predicate("user", "a rather long name", 3, None, 0));
+        stream.call(recorder.predicate(NewPredicate::named("user", "a rather long name", 3)));
         // Nothing closed, nothing flushed: this is what a reader finds at this very moment.
     }
     let trace = Trace::read(recorder.path());
@@ -323,8 +317,11 @@ fn names_stand_before_the_events_that_use_them() {
 fn long_and_strange_names_are_kept_within_bounds() {
     let (_directory, recorder) = begin(Options::default());
     let name = "ü\0\u{1b}[31m".repeat(100_000);
-    let id = recorder.predicate(&name, &name, 1, Some(&name), 1);
-    assert_eq!(recorder.predicate(&name, &name, 2, Some(&name), 1), id + 1);
+    let id = recorder.predicate(NewPredicate::named(&name, &name, 1).at(&name, 1));
+    assert_eq!(
+        recorder.predicate(NewPredicate::named(&name, &name, 2).at(&name, 1)),
+        id + 1
+    );
     recorder.note(&name);
     recorder.close(Outcome::Stopped).unwrap();
     let trace = Trace::read(recorder.path());
@@ -347,7 +344,10 @@ fn a_stream_that_outlives_the_recording_does_no_harm() {
         stream.cut();
         stream.mark("late");
     }
-    assert_eq!(recorder.predicate("user", "late", 0, None, 0), NO_ID);
+    assert_eq!(
+        recorder.predicate(NewPredicate::named("user", "late", 0)),
+        NO_ID
+    );
     assert_eq!(recorder.text("late"), NO_ID);
     recorder.note("late");
     let late = thread(&recorder);
@@ -433,7 +433,7 @@ fn at_the_limit_the_first_events_stay() {
         }
         assert!(recorder.is_full());
         assert_eq!(
-            recorder.predicate("user", "late", 0, None, 0),
+            recorder.predicate(NewPredicate::named("user", "late", 0)),
             0,
             "names still have room"
         );
@@ -476,7 +476,7 @@ fn at_the_limit_the_last_events_stay() {
             ..Options::default()
         };
         let (_directory, recorder) = begin(options);
-        assert_eq!(recorder.predicate("user", "p", 0, None, 0), 0);
+        assert_eq!(recorder.predicate(NewPredicate::named("user", "p", 0)), 0);
         let stream = thread(&recorder);
         let calls = 3_000_000;
         for i in 0..calls {
@@ -581,7 +581,7 @@ fn a_flight_recorder_full_of_names_stops_and_says_so() {
     let (_directory, recorder) = begin(options);
     let stream = thread(&recorder);
     for i in 0..20_000 {
-        stream.call(recorder.predicate("user", "name", i, None, 0));
+        stream.call(recorder.predicate(NewPredicate::named("user", "name", i)));
     }
     assert!(!recorder.is_recording());
     stream.end();
@@ -611,7 +611,7 @@ fn however_long_the_names_the_last_words_have_room() {
         let stream = thread(&recorder);
         let name = "n".repeat(length);
         while recorder.is_recording() {
-            stream.call(recorder.predicate("user", &name, 0, None, 0));
+            stream.call(recorder.predicate(NewPredicate::named("user", &name, 0)));
         }
         recorder.close(Outcome::Stopped).unwrap();
         let trace = Trace::read(recorder.path());
@@ -690,7 +690,7 @@ fn what_is_still_recorded_is_not_replaced() {
         Recorder::check_unused(path).unwrap_err();
     }
     let stream = thread(&first);
-    stream.call(first.predicate("user", "first", 0, None, 0));
+    stream.call(first.predicate(NewPredicate::named("user", "first", 0)));
     drop(stream);
     first.close(Outcome::Exited(0)).unwrap();
     assert_eq!(Trace::read(&path).stream(1).events.len(), 1);

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::sync::Barrier;
 
 use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
-use portmortem_tracer::{Keep, NO_ID, Options, RecordError, Recorder};
+use portmortem_tracer::{Keep, NO_ID, NewPredicate, Options, RecordError, Recorder};
 
 #[test]
 fn it_ends_the_recording_for_all_streams() {
@@ -30,7 +30,7 @@ fn shortened(keep: Keep, left: u64) {
     };
     let header = Header::of_this_process("test");
     let recorder = Recorder::create(&path, &header, &options).unwrap();
-    let main = recorder.predicate("user", "main", 0, None, 0);
+    let main = recorder.predicate(NewPredicate::named("user", "main", 0));
     let (before, after) = (Barrier::new(3), Barrier::new(3));
     std::thread::scope(|scope| {
         for name in ["one", "two"] {
@@ -56,7 +56,10 @@ fn shortened(keep: Keep, left: u64) {
         after.wait();
     });
     assert!(!recorder.is_recording());
-    assert_eq!(recorder.predicate("user", "late", 0, None, 0), NO_ID);
+    assert_eq!(
+        recorder.predicate(NewPredicate::named("user", "late", 0)),
+        NO_ID
+    );
     let closed = recorder.close(Outcome::Exited(0));
     assert!(matches!(closed, Err(RecordError::Shortened { .. })));
     assert_eq!(std::fs::metadata(&path).unwrap().len(), left);
@@ -71,7 +74,7 @@ fn a_recording_that_is_closed_right_after_that() {
     let path = directory.path().join("run.pmt");
     let header = Header::of_this_process("test");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let main = recorder.predicate("user", "main", 0, None, 0);
+    let main = recorder.predicate(NewPredicate::named("user", "main", 0));
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     stream.call(main);
     let file = File::options().write(true).open(&path).unwrap();

@@ -8,7 +8,7 @@ mod reader;
 use portmortem_tracer::format::{
     Closing, Dialect, Event, FILE_HEADER_BYTES, Header, Outcome, StreamKind,
 };
-use portmortem_tracer::{Keep, Options, Recorder, Stream};
+use portmortem_tracer::{Keep, NewPredicate, Options, Recorder, Stream};
 use reader::Trace;
 use tempfile::TempDir;
 
@@ -29,7 +29,8 @@ fn thread(recorder: &Recorder) -> Stream {
 fn play(recorder: &Recorder, streams: &[Stream], events: u32) {
     for i in 0..events {
         if i % 100 == 0 && i < 10_000 {
-            let _ = recorder.predicate("user", "a_predicate", i / 100, Some("/p/main.pl"), i);
+            let _ = recorder
+                .predicate(NewPredicate::named("user", "a_predicate", i / 100).at("/p/main.pl", i));
         }
         let event = match i % 2 {
             0 => Event::Call {

@@ -82,7 +82,7 @@ make_tests :-
     forall(operator(PI, A, B, Expression),
            ( test_name(arith, PI, Name), test(Name, Copies, A, B, _, _, _ is A+Expression) )).
 
-%   Each increment is of the one before, and the last one is passed on: a result that nobody uses is not computed by that
+%   Each increment is of the one before, and the last one is passed on: an unused result is not computed by that
 %   instruction.
 
 increments(Copies) :-

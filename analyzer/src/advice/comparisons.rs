@@ -56,7 +56,7 @@ fn finding(
         return None;
     }
     let (name, key) = (evidence.name(comparison), evidence.name(costliest.callee));
-    let sort = evidence.local_name(sort);
+    let sort = evidence.analysis.trace.local_name(sort);
     Some(Finding {
         cause: Cause::ComputedInComparison,
         place: evidence.place_of(costliest),

@@ -293,12 +293,6 @@ impl<'a> Evidence<'a> {
         self.analysis.predicate(predicate)
     }
 
-    /// The name of a predicate without its module.
-    pub(super) fn local_name(&self, predicate: PredicateIndex) -> &'a str {
-        let name = self.name(predicate);
-        name.rsplit_once(':').map_or(name, |(_, name)| name)
-    }
-
     /// The module of a predicate.
     pub(super) fn module(&self, predicate: PredicateIndex) -> &'a str {
         let infos = self.analysis.trace.predicates();

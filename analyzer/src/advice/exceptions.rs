@@ -58,7 +58,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     }]
 }
 
-/// Exceptions that left a predicate for another one, or for nobody: those on the way out of a recursion are not counted.
+/// Exceptions that left a predicate for another one, or for the root: those on the way out of a recursion are not counted.
 fn left_for_another(evidence: &Evidence, predicate: PredicateIndex) -> u64 {
     let itself = (Caller::Predicate(predicate), predicate);
     let edge = evidence.analysis.profile.edges.get(&itself);

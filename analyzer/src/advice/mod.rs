@@ -80,7 +80,7 @@ pub use suspects::suspects;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// Choicepoints are left that nobody uses, and memory is short.
+    /// Unused choicepoints are left, and memory is short.
     UnusedChoicepoints,
     /// Collections and stack shifts, with no such choicepoints.
     Memory,

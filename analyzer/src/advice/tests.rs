@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::atomic::AtomicU64;
 
-use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Site, StreamKind};
-use portmortem_tracer::{Options, Recorder};
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Role, Roles, Site, StreamKind};
+use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 use super::{Cause, Finding, findings};
 use crate::Analysis;
@@ -23,6 +23,9 @@ enum Step<'a> {
 
 use Step::{Call, Exit, Goal as At};
 
+/// The name of a predicate that calls another one to compare two elements.
+const SORT: &str = "sort:by";
+
 /// The findings on a trace of these goals and steps, beside a source file.
 fn of(source: &str, goals: &[Goal], steps: &[(u64, Step)]) -> Vec<Finding> {
     let directory = tempfile::tempdir().unwrap();
@@ -37,7 +40,15 @@ fn of(source: &str, goals: &[Goal], steps: &[(u64, Step)]) -> Vec<Finding> {
     let predicate = |of: &str| {
         let (module, name) = of.split_once(':').unwrap_or(("user", of));
         let file = if module == "user" { own } else { library };
-        recorder.predicate(module, name, 0, Some(file), 1)
+        let roles = match name {
+            SORT => Roles::of(&[Role::SortsByGoal]),
+            _ => Roles::default(),
+        };
+        recorder.predicate(
+            NewPredicate::named(module, name, 0)
+                .at(file, 1)
+                .with_roles(roles),
+        )
     };
     let sites: Vec<u32> = (1..)
         .zip(goals)
@@ -190,4 +201,20 @@ fn libraries_are_not_recorded_twice() {
     let hottest = one(&found, Cause::Hottest);
     assert!(!hottest.remedy.contains("--libraries"), "{hottest:#?}");
     assert!(hottest.needs.is_empty(), "{hottest:#?}");
+}
+
+#[test]
+fn a_sort_has_a_colon_in_its_name() {
+    let sort = format!("l:{SORT}");
+    let goals = [("main", 2, sort.as_str()), ("compare", 4, "key")];
+    let mut steps = vec![(0, Call("main")), (5, At(0))];
+    for _ in 0..30 {
+        steps.extend([(5, Call("compare")), (5, At(1)), (1000, Exit), (5, Exit)]);
+    }
+    steps.extend([(5, Exit), (5, Exit)]);
+    let found = of("main :-\n    sort.\ncompare :-\n    key.\n", &goals, &steps);
+    assert_eq!(
+        one(&found, Cause::ComputedInComparison).title,
+        "key/0 is computed at each comparison of 'sort:by'/0"
+    );
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use portmortem_tracer::format::{Dialect, Header, Outcome, Site, StreamKind};
-use portmortem_tracer::{Options, Recorder};
+use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 use super::*;
 use crate::Filters;
@@ -23,9 +23,9 @@ fn recorded(directory: &Path) -> Analysis {
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
     let source = directory.join("a.pl");
     let source = source.to_str().unwrap();
-    let main = recorder.predicate("user", "main", 0, Some(source), 1);
-    let p = recorder.predicate("user", "p", 1, Some(source), 4);
-    let all = recorder.predicate("lists", "all", 1, None, 0);
+    let main = recorder.predicate(NewPredicate::named("user", "main", 0).at(source, 1));
+    let p = recorder.predicate(NewPredicate::named("user", "p", 1).at(source, 4));
+    let all = recorder.predicate(NewPredicate::named("lists", "all", 1));
     let site = |callee, goal| {
         recorder.site(Site {
             callee,

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use portmortem_tracer::format::{Arguments as Said, Dialect, Event, Header, Outcome, StreamKind};
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::*;
@@ -13,8 +13,8 @@ use crate::replay::{ReplayOptions, replay};
 use crate::scope::{Focus, FocusOn, Hide, Window};
 
 const PREDICATES: u32 = 4;
-/// Of these the trace has arguments; events may say some of the others as well, which nobody
-/// believes.
+/// Of these the trace has arguments; events may say some of the others as well, which are
+/// not believed.
 const WITH: [u32; 2] = [0, 2];
 
 /// One call: of what, what is said of it, and how it goes on.
@@ -95,7 +95,10 @@ fn record(events: &[Happened]) -> (Trace, u64) {
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
     for id in 0..PREDICATES {
         let name = format!("p{id}");
-        assert_eq!(recorder.predicate("user", &name, 1, None, 0), id);
+        assert_eq!(
+            recorder.predicate(NewPredicate::named("user", &name, 1)),
+            id
+        );
     }
     for id in WITH {
         recorder.keeps_arguments(id);

@@ -170,7 +170,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Site, StreamKind};
-    use portmortem_tracer::{Options, Recorder};
+    use portmortem_tracer::{NewPredicate, Options, Recorder};
 
     use super::*;
     use crate::Analysis;
@@ -183,7 +183,7 @@ mod tests {
         let path = directory.path().join("b.pmt");
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-        let predicate = |name| recorder.predicate("user", name, 0, None, 0);
+        let predicate = |name| recorder.predicate(NewPredicate::named("user", name, 0));
         let caller = predicate("p");
         let sites: Vec<u32> = (1..)
             .zip(["gen", "test", "drive"])

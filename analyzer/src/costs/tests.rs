@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use portmortem_tracer::format::{Cost, Header, Outcome};
-use portmortem_tracer::{Options, Recorder};
+use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 use super::*;
 use crate::replay::{ReplayOptions, replay};
@@ -37,7 +37,7 @@ fn names_are_components() {
 #[test]
 fn records_are_summed_up() {
     let trace = recorded(|recorder| {
-        let predicate = recorder.predicate("user", "p", 1, None, 0);
+        let predicate = recorder.predicate(NewPredicate::named("user", "p", 1));
         let center = recorder.cost_center("c");
         let (calls, plus) = (recorder.text("F"), recorder.text("arith:+/2"));
         let cost = |center, clause, symbol, count| Cost {
@@ -83,7 +83,7 @@ fn records_are_summed_up() {
 #[test]
 fn a_recording_that_did_not_end_lacks_some() {
     let trace = recorded(|recorder| {
-        let _ = recorder.predicate("user", "p", 1, None, 0);
+        let _ = recorder.predicate(NewPredicate::named("user", "p", 1));
     });
     let costs = Costs::of(&trace);
     assert!(!costs.is_symbolic() && !costs.is_complete());

@@ -146,7 +146,7 @@ impl ContextFigures {
 pub struct NodeId(u32);
 
 impl NodeId {
-    /// No row: nobody traced is active. What is booked here is lost.
+    /// No row: no box is active. What is booked here is lost.
     pub const ROOT: Self = Self(0);
 }
 

@@ -23,7 +23,7 @@ pub enum Law {
     /// Every choicepoint left has its end.
     #[error("nondeterminate exits = redos + cuts + pending")]
     Choicepoints,
-    /// Every tick of a stream belongs to somebody or to nobody.
+    /// Every tick of a stream belongs to one box or to none.
     #[error("self + untraced + paused + gap = last tick - first tick")]
     Time,
     /// The active boxes of all streams are those of all predicates.
@@ -77,7 +77,7 @@ pub enum Law {
     /// What redos throw away is some failure's fault.
     #[error("undone time over all that failed = undone time")]
     Backtracks,
-    /// A box is cut while somebody is active.
+    /// A box is cut by the active one, or by the root.
     #[error("cuts over all that cut = cuts")]
     Cuts,
     /// An activation ends in one way.

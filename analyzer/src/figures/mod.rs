@@ -172,10 +172,10 @@ pub struct SiteFigures {
     pub undone_ticks: u64,
 }
 
-/// A caller: a predicate, or nobody traced.
+/// A caller: a predicate, or the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Caller {
-    /// The box has no traced ancestor.
+    /// Outside all boxes: the callee has no recorded ancestor.
     Root,
     /// A predicate.
     Predicate(PredicateIndex),

@@ -23,7 +23,7 @@ pub const MAX_VIOLATIONS: usize = 1000;
 pub struct Profile {
     /// By [`PredicateIndex`]; the last row stands for boxes whose predicate is unknown: called
     /// before a gap, or of a predicate that the trace does not name. Its time after a gap is that
-    /// during which no box known to be called since was active, so somebody of before, or nobody.
+    /// during which no box called since was active: a box called before the gap was, or none.
     pub predicates: Vec<PredicateFigures>,
     /// By caller and callee.
     pub edges: BTreeMap<(Caller, PredicateIndex), EdgeFigures>,

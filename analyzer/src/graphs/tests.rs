@@ -337,14 +337,14 @@ fn callgrind_has_all_predicates_and_calls() {
 #[test]
 fn callgrind_has_the_lines_of_goals() {
     use portmortem_tracer::format::{Dialect, Header, Outcome, Site, StreamKind};
-    use portmortem_tracer::{Options, Recorder};
+    use portmortem_tracer::{NewPredicate, Options, Recorder};
 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.pmt");
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let main = recorder.predicate("user", "main", 0, Some("a.pl"), 1);
-    let p = recorder.predicate("user", "p", 1, Some("b.pl"), 7);
+    let main = recorder.predicate(NewPredicate::named("user", "main", 0).at("a.pl", 1));
+    let p = recorder.predicate(NewPredicate::named("user", "p", 1).at("b.pl", 7));
     let site = |goal, line, file: &str| {
         let file = Some(recorder.file(file));
         recorder.site(Site {

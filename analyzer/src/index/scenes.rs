@@ -1,7 +1,7 @@
-//! Which events of a folded recording stay: those around what somebody will look at.
+//! Which events of a folded recording stay: those around what is looked at later.
 //!
 //! A scene is the blocks of a stream from a place where the boxes are known to the next such place.
-//! Scenes that stay have a quarter of the room. First come those that somebody asked for (by
+//! Scenes that stay have a quarter of the room. First come those that were asked for (by
 //! `pm_keep`, by a condition, or where an exception ended a thread), then those with other marks,
 //! then those in which the slowest calls of predicates begin. Of the first two kinds the newest
 //! stay, and of the last the slowest.
@@ -59,7 +59,7 @@ pub(super) struct Scenes {
     happened: BTreeMap<EventOf, SceneReason>,
 }
 
-/// What somebody will look at.
+/// What is looked at later.
 #[derive(Debug)]
 pub(super) struct WantedScenes {
     /// The slowest call of each predicate, the slowest first, as far as they are known. `None`:

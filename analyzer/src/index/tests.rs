@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicBool;
 
 use bincode::error::DecodeError;
 use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
-use portmortem_tracer::{Options, Recorder};
+use portmortem_tracer::{NewPredicate, Options, Recorder};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -176,7 +176,7 @@ fn streams_of_both_dialects() {
     let path = directory.path().join("run.pmt");
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
     for dialect in [Dialect::InnermostRedo, Dialect::EveryRedo] {
         let stream = recorder.stream(StreamKind::Thread, "a thread", dialect);
         for _ in 0..20_000 {
@@ -208,7 +208,7 @@ fn a_cut_of_many_boxes_around_each_other() {
     let path = directory.path().join("run.pmt");
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
     let stream = recorder.stream(StreamKind::Thread, "a thread", Dialect::EveryRedo);
     (0..DEPTH).for_each(|_| stream.call(predicate));
     (0..DEPTH).for_each(|_| stream.exit_nondet());
@@ -324,7 +324,7 @@ fn a_short_index_takes_little_memory() {
     }
 }
 
-/// Opening a pipe to read it waits for somebody who writes.
+/// Opening a pipe to read it waits for a writer.
 #[test]
 fn an_index_that_is_no_file() {
     let directory = tempfile::tempdir().unwrap();

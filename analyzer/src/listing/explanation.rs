@@ -80,7 +80,7 @@ impl<'t, 'v> Explainer<'t, 'v> {
         }
     }
 
-    /// Explains an event; `None` if nobody wants to know any more.
+    /// Explains an event; `None` if it is no longer wanted.
     #[must_use]
     pub fn explain(&self, stream: &StreamInfo, at: &Step) -> Option<Explanation> {
         if !self.is_step(at) {

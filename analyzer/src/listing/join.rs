@@ -263,7 +263,7 @@ impl Past {
             }
         }
         if row.step.class() == Class::Leave(WayOut::Fail) && from_before && begin == u64::MAX {
-            // Nobody knows when the activation began, so not what failed in it either.
+            // It is unknown when the activation began, so also what failed in it.
             (row.facts.cause, row.awaits.cause) = (None, false);
         }
         if !row.awaits.cause {

@@ -11,7 +11,7 @@ use crate::trace::PredicateIndex;
 pub struct OpenBox {
     /// Number of the event in the stream by which it was called: the name of the box.
     pub called: u64,
-    /// The box around it, by the same name; `None` if nobody traced is.
+    /// The box around it, by the same name; `None` if no recorded one is.
     pub caller: Option<u64>,
     /// What it runs.
     pub predicate: PredicateIndex,

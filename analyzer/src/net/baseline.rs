@@ -7,7 +7,7 @@
 //! proportion. Garbage collections and stack shifts have a share of their own, because a run that is
 //! not recorded has less of them. How the sums are shared by the predicates stays an estimate, the sums do not.
 //!
-//! Waiting is no work, and is in none of these sums: nobody's costs are fitted to how busy the machine was. It has a share of its own,
+//! Waiting is no work, and is in none of these sums: no costs are fitted to how busy the machine was. It has a share of its own,
 //! too, because a program that waits for its own threads waits for less if they are not recorded.
 //! Nor is set-up in any of these sums: all of it is recording.
 
@@ -136,7 +136,7 @@ impl UnrecordedRuns {
     #[must_use]
     pub fn new(recorded: &Outermost, unrecorded: &[Outermost]) -> Option<Self> {
         let quickest = unrecorded.iter().min_by_key(|run| run.ns)?;
-        // What else uses the machine makes nobody wait for less.
+        // What else uses the machine makes no thread wait for less.
         let waiting = unrecorded.iter().map(|run| run.waiting_ns).min();
         let mut times = quickest.times.clone();
         for (predicate, time) in unrecorded.iter().flat_map(|run| &run.times) {
@@ -255,7 +255,7 @@ mod tests {
     use portmortem_tracer::format::{
         Dialect, Event, Header, Outcome, PortCosts, Record, Role, Roles, StreamKind,
     };
-    use portmortem_tracer::{Options, Recorder};
+    use portmortem_tracer::{NewPredicate, Options, Recorder};
 
     use super::*;
     use crate::net::RecordingCosts;
@@ -269,8 +269,8 @@ mod tests {
             inside: [cost * COST_UNIT as u32; 8],
             ..PortCosts::default()
         }));
-        let main = recorder.predicate("user", "main", 0, None, 0);
-        let leaf = recorder.predicate("odd module", "a leaf", 1, None, 0);
+        let main = recorder.predicate(NewPredicate::named("user", "main", 0));
+        let leaf = recorder.predicate(NewPredicate::named("odd module", "a leaf", 1));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let mut tick = portmortem_tracer::clock::ticks();
         let mut record = |event| {
@@ -347,9 +347,10 @@ mod tests {
             inside: [COST_UNIT as u32; 8],
             ..PortCosts::default()
         }));
-        let main = recorder.predicate("user", "main", 0, None, 0);
+        let main = recorder.predicate(NewPredicate::named("user", "main", 0));
         let roles = Roles::of(&[Role::Collection]);
-        let collection = recorder.predicate_with_roles("engine", "collect", 0, None, 0, roles);
+        let collection =
+            recorder.predicate(NewPredicate::named("engine", "collect", 0).with_roles(roles));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let begin = portmortem_tracer::clock::ticks();
         stream.record_at(Event::Call { predicate: main }, begin);
@@ -406,9 +407,10 @@ mod tests {
             inside: [1_000_000 * COST_UNIT as u32; 8],
             ..PortCosts::default()
         }));
-        let main = recorder.predicate("user", "main", 0, None, 0);
+        let main = recorder.predicate(NewPredicate::named("user", "main", 0));
         let roles = Roles::of(&[Role::Waiting]);
-        let waiting = recorder.predicate_with_roles("engine", "idle", 0, None, 0, roles);
+        let waiting =
+            recorder.predicate(NewPredicate::named("engine", "idle", 0).with_roles(roles));
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let begin = portmortem_tracer::clock::ticks();
         stream.record_at(Event::Call { predicate: main }, begin);
@@ -494,7 +496,7 @@ mod tests {
         }));
         let begin = portmortem_tracer::clock::ticks();
         for (name, id) in [("main", 0), ("worker", 1)] {
-            assert_eq!(recorder.predicate("user", name, 0, None, 0), id);
+            assert_eq!(recorder.predicate(NewPredicate::named("user", name, 0)), id);
             let stream = recorder.stream(StreamKind::Thread, name, Dialect::EveryRedo);
             stream.record_at(Event::Call { predicate: id }, begin);
             stream.record_at(Event::ExitDet, begin + 9_000_000);

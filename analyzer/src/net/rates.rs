@@ -14,7 +14,7 @@ use crate::trace::{BoxKind, PredicateIndex, Trace};
 /// What recording costs in a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Rates {
-    /// Below boxes of these predicates that nobody recorded called.
+    /// Below boxes of these predicates without a recorded caller.
     pub outermost: BTreeMap<PredicateIndex, Rate>,
     /// Everywhere else.
     pub other: Rate,
@@ -145,7 +145,7 @@ impl Rates {
         self
     }
 
-    /// What holds below boxes of a predicate that nobody recorded called.
+    /// What holds below boxes of a predicate without a recorded caller.
     pub(super) fn below(&self, outermost: PredicateIndex) -> &Rate {
         self.outermost.get(&outermost).unwrap_or(&self.other)
     }

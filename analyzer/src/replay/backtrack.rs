@@ -56,7 +56,7 @@ impl Chunk<'_> {
             reason: Reason::WasActive,
         };
         let cause = match self.failed {
-            Failed::Nobody | Failed::Held(_) => active(self.inner()),
+            Failed::Nothing | Failed::Held(_) => active(self.inner()),
             Failed::Driver => RedoCause {
                 who: self.inner(),
                 reason: Reason::Drove,
@@ -71,17 +71,17 @@ impl Chunk<'_> {
                 active: self.boxes.get(self.active).root,
             }),
             Failed::AsBefore => active(Who::Before),
-            Failed::Somebody(cause) => cause,
+            Failed::Known(cause) => cause,
         };
-        self.failed = Failed::Somebody(cause);
+        self.failed = Failed::Known(cause);
         cause
     }
 
-    /// A predicate is called, which may be why nobody's failure matters any more.
+    /// A predicate is called, after which a failure before may no longer matter.
     pub(super) fn forget_failure(&mut self, called: PredicateIndex) {
         self.failed = match self.failed {
-            Failed::Nobody => return,
-            _ if !self.scope.kind_of(called).is_between_ports() => Failed::Nobody,
+            Failed::Nothing => return,
+            _ if !self.scope.kind_of(called).is_between_ports() => Failed::Nothing,
             Failed::Held(count) => Failed::Held(count + 1),
             failed => {
                 self.held = failed;
@@ -102,7 +102,7 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn failed_after_exit_det(&self) -> Failed {
         match self.failed {
-            Failed::Nobody | Failed::Driver | Failed::Exited(_) | Failed::Somebody(_) => {
+            Failed::Nothing | Failed::Driver | Failed::Exited(_) | Failed::Known(_) => {
                 self.failed_after_exit()
             }
             Failed::Held(1) => self.held,
@@ -118,7 +118,7 @@ impl Chunk<'_> {
         match self.boxes.get(self.active) {
             PhysicalBox { root, .. } if *root != NONE => Failed::Exited(*root),
             boxed if boxed.then_fails => Failed::Driver,
-            _ => Failed::Nobody,
+            _ => Failed::Nothing,
         }
     }
 
@@ -247,7 +247,7 @@ impl Chunk<'_> {
 
     pub(super) fn cut(&mut self, count: u32) {
         // Control went on to the cut after whatever failed before it.
-        self.failed = Failed::Nobody;
+        self.failed = Failed::Nothing;
         let by = self.inner();
         let left = self.height() - i64::from(count);
         let active = self.boxes.get(self.active);

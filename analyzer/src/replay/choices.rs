@@ -109,7 +109,7 @@ impl Reason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failed {
     /// The last port was no failure: then it is that of the innermost box.
-    Nobody,
+    Nothing,
     /// The same, and the last port was the exit of a call after which the clause of that box fails.
     Driver,
     /// The same if the root that exited was called so; or else it is as if there was no exit.
@@ -117,7 +117,7 @@ pub(super) enum Failed {
     /// There was no port in the chunk yet.
     AsBefore,
     /// That of a box, which may have been some redos ago.
-    Somebody(RedoCause),
+    Known(RedoCause),
     /// The last ports were calls of what happens between two ports, so many. When they have exited it is what
     /// [`Chunk::held`](super::chunk::Chunk::held) says.
     Held(u32),

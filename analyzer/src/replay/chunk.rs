@@ -153,8 +153,8 @@ impl<'c> Chunk<'c> {
             paused_ticks: 0,
             undone: 0,
             idle_undone: 0,
-            failed: Failed::Nobody,
-            held: Failed::Nobody,
+            failed: Failed::Nothing,
+            held: Failed::Nothing,
             waited_before: 0,
             whole: false,
             bottom: NONE,
@@ -187,7 +187,7 @@ impl<'c> Chunk<'c> {
         self.paused_ticks = 0;
         self.waited_before = self.ledger.waited();
         (self.undone, self.idle_undone) = (0, 0);
-        self.failed = Failed::Nobody;
+        self.failed = Failed::Nothing;
         (self.depth, self.max_depth, self.max_height) = (0, 0, 0);
         (self.gap_ticks, self.lost_events) = (0, 0);
         self.taken_below = false;
@@ -368,7 +368,7 @@ impl<'c> Chunk<'c> {
             self.on_chain.leave_by(caller, arc);
             let entry = self.on_chain.entry(arc, predicate, callable);
             self.on_chain.enter(callable, entry);
-            if self.failed != Failed::Nobody {
+            if self.failed != Failed::Nothing {
                 self.forget_failure(predicate);
             }
             then_fails = called.then_fails;

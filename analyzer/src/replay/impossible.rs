@@ -68,7 +68,7 @@ impl Chunk<'_> {
         if let Some(choice) = self.choices.pop() {
             self.reenter(&choice, cause);
         }
-        self.failed = Failed::Somebody(cause);
+        self.failed = Failed::Known(cause);
     }
 
     /// A cut of `count` boxes more than there are.
@@ -153,7 +153,7 @@ impl Chunk<'_> {
     /// box is active is that of an unknown one, whose calls are counted when there is evidence.
     fn lose_track(&mut self) {
         self.leave_all();
-        self.failed = Failed::Nobody;
+        self.failed = Failed::Nothing;
         if self.is_after_gap() {
             return;
         }

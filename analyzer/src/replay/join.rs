@@ -16,7 +16,7 @@ use super::ledger::{
     ArcId, CUT, Figures, Ledger, NEVER, NONE, OUTCOMES, PlaceId, Renaming, WayOut, add,
 };
 use super::roots::{book_later, leave};
-use super::state::{Blame, InTrace, NOBODY, NOBODY_FAILED, Redoable, State};
+use super::state::{Blame, InTrace, NO_BOX, NOTHING_FAILED, Redoable, State};
 use crate::figures::profile::Profile;
 use crate::figures::{BacktrackFigures, Caller, StreamFigures};
 use crate::moment::checkpoint::StacksChange;
@@ -139,7 +139,7 @@ impl Join {
         let meaning = if self.ledger.take_over(&mut chunk.ledger) {
             self.same(&chunk)
         } else {
-            self.book_arcs(&chunk, vec![NOBODY], 0)
+            self.book_arcs(&chunk, vec![NO_BOX], 0)
         };
         self.book_pairs(&chunk, &meaning);
     }
@@ -147,12 +147,12 @@ impl Join {
     /// The terms of the trace are those of a chunk of whole streams, whose ledger was taken over.
     fn same(&self, chunk: &Chunk) -> InTrace {
         InTrace {
-            boxes: vec![NOBODY],
+            boxes: vec![NO_BOX],
             places: (0..self.ledger.places.len() as PlaceId).collect(),
             arcs: (0..self.ledger.arcs.len() as ArcId).collect(),
             waits: vec![NONE; self.ledger.arcs.len()],
             nested: vec![false; self.ledger.arcs.len()],
-            ends_in_nobody: !chunk.levels.is_empty(),
+            ends_in_no_box: !chunk.levels.is_empty(),
             first: 0,
             begin: Ticks::default(),
             height: 0,
@@ -188,7 +188,7 @@ impl Join {
         self.state.advance(tick);
         let now = self.state.now;
         let mut active = self.state.active;
-        while active != NOBODY {
+        while active != NO_BOX {
             let boxed = self.state.boxes.get_mut(active);
             active = boxed.parent;
             leave(&mut self.ledger, boxed, WayOut::Open, now, (0, false));
@@ -213,10 +213,10 @@ impl Join {
 
     /// Books what was booked on arcs from places.
     fn book_arcs(&mut self, chunk: &Chunk, boxes: Vec<ArenaBox>, first: u64) -> InTrace {
-        let ends_in_nobody = chunk
+        let ends_in_no_box = chunk
             .levels
             .last()
-            .is_some_and(|root| boxes[*root as usize] == NOBODY);
+            .is_some_and(|root| boxes[*root as usize] == NO_BOX);
         let height = self.state.height();
         let mut places = vec![NONE; chunk.ledger.places.len()];
         // By place: the root of the chunk that it is below, and the arc from there on the way to it.
@@ -270,7 +270,7 @@ impl Join {
             arcs,
             waits,
             nested,
-            ends_in_nobody,
+            ends_in_no_box,
             first,
             begin: self.state.now,
             height,
@@ -341,7 +341,7 @@ impl Join {
             };
             // Time of no box is not work, so it cannot be undone.
             let mut undone = edge.undone;
-            if meaning.ends_in_nobody && edge.idle.level == chunk.levels.len() as u32 {
+            if meaning.ends_in_no_box && edge.idle.level == chunk.levels.len() as u32 {
                 undone = undone.wrapping_sub(edge.idle.ticks);
             }
             let cause = self.cause(*cause, meaning);
@@ -407,7 +407,7 @@ impl Join {
             Who::Inner(root) => return self.inner(meaning.boxes[root as usize]),
             Who::Outer(root) => meaning.boxes[root as usize],
         };
-        if root == NOBODY {
+        if root == NO_BOX {
             return Caller::Root;
         }
         let arc = self.state.boxes.get(root).arc;
@@ -434,7 +434,7 @@ impl Join {
     fn blamed(&self, blame: Blame, active: ArenaBox) -> (Caller, Reason) {
         match blame {
             Blame::Active(reason) => (self.inner(active), reason),
-            Blame::Somebody(who, reason) => (who, reason),
+            Blame::Known(who, reason) => (who, reason),
         }
     }
 
@@ -442,7 +442,7 @@ impl Join {
     fn left(&self, left: u32, exited: RootId, meaning: &InTrace) -> BlameBefore {
         match self.state.held {
             Some((count, blame)) if count == left => (blame, None),
-            Some((count, blame)) if count > left => (NOBODY_FAILED, Some((count - left, blame))),
+            Some((count, blame)) if count > left => (NOTHING_FAILED, Some((count - left, blame))),
             _ => (Blame::Active(self.after_exit(exited, meaning)), None),
         }
     }
@@ -456,23 +456,23 @@ impl Join {
     /// [`State::blame`] and [`State::held`] when it is this in a chunk.
     fn blame(&self, chunk: &Chunk, failed: Failed, meaning: &InTrace) -> BlameBefore {
         match failed {
-            Failed::Nobody => (NOBODY_FAILED, None),
+            Failed::Nothing => (NOTHING_FAILED, None),
             Failed::Driver => (Blame::Active(Reason::Drove), None),
             Failed::Exited(root) => (Blame::Active(self.after_exit(root, meaning)), None),
             Failed::AsBefore => (self.state.blame, self.state.held),
-            Failed::Somebody(cause) => {
+            Failed::Known(cause) => {
                 let (who, reason) = self.cause(cause, meaning);
-                (Blame::Somebody(who, reason), None)
+                (Blame::Known(who, reason), None)
             }
             Failed::Left(left) => self.left(left, chunk.level_left(left), meaning),
             Failed::Held(count) => {
                 // What is held is not itself held.
                 let (blame, held) = match chunk.held {
-                    Failed::Held(_) => (NOBODY_FAILED, None),
+                    Failed::Held(_) => (NOTHING_FAILED, None),
                     held => self.blame(chunk, held, meaning),
                 };
                 let (around, blame) = held.unwrap_or((0, blame));
-                (NOBODY_FAILED, Some((around + count, blame)))
+                (NOTHING_FAILED, Some((around + count, blame)))
             }
         }
     }
@@ -496,7 +496,7 @@ impl Join {
 
     /// The predicate of the innermost logical box of a box.
     fn inner(&self, id: ArenaBox) -> Caller {
-        if id == NOBODY {
+        if id == NO_BOX {
             return Caller::Root;
         }
         let place = self.state.boxes.get(id).place;
@@ -566,7 +566,7 @@ impl Join {
         let (begin, height) = (meaning.begin, meaning.height);
         for (root, id) in chunk.roots.iter().zip(&meaning.boxes) {
             let boxed = self.state.boxes.get_mut(*id);
-            if root.check != NEVER && (*id == NOBODY || height + root.check > boxed.base) {
+            if root.check != NEVER && (*id == NO_BOX || height + root.check > boxed.base) {
                 return Err(Unusual);
             }
             if let Some(First {
@@ -576,7 +576,7 @@ impl Join {
                 departed,
             }) = root.first
             {
-                if *id == NOBODY {
+                if *id == NO_BOX {
                     return Err(Unusual);
                 }
                 leave(

@@ -11,7 +11,7 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn tail<const HIDES: bool>(&mut self, callable: Callable) {
         self.expect_active();
-        self.failed = Failed::Nobody;
+        self.failed = Failed::Nothing;
         let height = self.height();
         let active = self.boxes.get_mut(self.active);
         if active.root != NONE {

@@ -45,17 +45,17 @@ pub(super) struct State {
     waited: u64,
 }
 
-/// Who is to blame for a redo that comes next.
+/// What is blamed for a redo that comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(super) enum Blame {
-    /// Whatever is active then, for this reason.
+    /// The box that is active then, for this reason.
     Active(Reason),
     /// The box that failed, if that was the last port; or what was to blame some redos ago.
-    Somebody(Caller, Reason),
+    Known(Caller, Reason),
 }
 
 /// Nothing failed.
-pub(super) const NOBODY_FAILED: Blame = Blame::Active(Reason::WasActive);
+pub(super) const NOTHING_FAILED: Blame = Blame::Active(Reason::WasActive);
 
 /// An entry of the choice stack.
 #[derive(Debug, Clone, Copy, Encode, Decode)]
@@ -65,9 +65,9 @@ pub(super) struct Redoable {
     pub(super) live: u64,
 }
 
-/// Stands for no box.
-pub(super) const NOBODY: ArenaBox = 0;
-/// Where nobody is.
+/// Around the outermost boxes: no box. Its own time is untraced.
+pub(super) const NO_BOX: ArenaBox = 0;
+/// Where no box is active.
 pub(super) const TOP: PlaceId = 0;
 
 /// What the places, arcs and roots of a chunk are in the trace.
@@ -82,7 +82,7 @@ pub(super) struct InTrace {
     /// By arc: whether a box of its goal is on the chain that the chunk does not know.
     pub(super) nested: Vec<bool>,
     /// The outermost root is no box.
-    pub(super) ends_in_nobody: bool,
+    pub(super) ends_in_no_box: bool,
     /// Where the chunk begins: number of its first event, time, height of the choice stack.
     pub(super) first: u64,
     pub(super) begin: Ticks,
@@ -92,7 +92,7 @@ pub(super) struct InTrace {
 impl InTrace {
     /// Work of the chunk that was really some, in ticks.
     pub(super) fn work(&self, chunk: &Chunk, live: &Live) -> u64 {
-        if self.ends_in_nobody && live.level == chunk.levels.len() as u32 {
+        if self.ends_in_no_box && live.level == chunk.levels.len() as u32 {
             live.ticks.wrapping_sub(live.idle)
         } else {
             live.ticks
@@ -104,11 +104,11 @@ impl State {
     /// A stream begins at `tick`, when so much waiting had been booked.
     pub(super) fn new(tick: u64, waited_before: u64) -> Self {
         let mut boxes = Boxes::default();
-        let nobody = PhysicalBox {
+        let no_box = PhysicalBox {
             place: TOP,
             ..PhysicalBox::EMPTY
         };
-        let active = boxes.put(nobody).unwrap_or(NOBODY);
+        let active = boxes.put(no_box).unwrap_or(NO_BOX);
         Self {
             boxes,
             active,
@@ -123,7 +123,7 @@ impl State {
             paused: false,
             paused_ticks: 0,
             live: 0,
-            blame: NOBODY_FAILED,
+            blame: NOTHING_FAILED,
             held: None,
             waited_before,
             waited: 0,
@@ -166,7 +166,7 @@ impl State {
         active.own += stretch;
         let stretch = Ticks::new(stretch, active.is_left_out);
         self.now.add(stretch);
-        if self.active != NOBODY {
+        if self.active != NO_BOX {
             add(&mut self.live, stretch.work());
         }
     }
@@ -237,7 +237,7 @@ impl State {
         way: ArcId,
     ) -> ArcId {
         let (mut id, mut way) = (root, way);
-        while id != NOBODY && id != NONE {
+        while id != NO_BOX && id != NONE {
             let boxed = self.boxes.get(id);
             if ledger.places[boxed.place as usize].predicate == predicate {
                 return way;
@@ -254,7 +254,7 @@ impl State {
 
     /// Those of the stream, when so much waiting has been booked.
     pub(super) fn figures(&self, waited: u64) -> StreamFigures {
-        let untraced = self.boxes.get(NOBODY).own;
+        let untraced = self.boxes.get(NO_BOX).own;
         StreamFigures {
             first_tick: self.first_tick,
             last_tick: self.tick,
@@ -278,7 +278,7 @@ impl State {
         }
         let mut inside = i64::MAX;
         for (root, id) in chunk.roots.iter().zip(&meaning.boxes) {
-            if !kept.roots[chunk.boxes.get(root.id).root as usize] && *id != NOBODY {
+            if !kept.roots[chunk.boxes.get(root.id).root as usize] && *id != NO_BOX {
                 inside = inside.min(self.boxes.get(*id).base);
                 self.boxes.release(*id);
             }
@@ -315,7 +315,7 @@ impl State {
         let mut entered = Vec::new();
         let mut depth = self.depth + chunk.depth;
         let mut id = self.active;
-        while id != NOBODY && id != NONE {
+        while id != NO_BOX && id != NONE {
             let boxed = self.boxes.get(id);
             let entries = entries(boxed).filter(|(entry, _)| entry.outermost);
             entered.extend(entries.map(|(entry, _)| (depth, entry.arc)));
@@ -351,11 +351,11 @@ impl State {
             paused: self.paused,
             ..StacksChange::default()
         };
-        change.active.popped = chunk.levels.len() as u64 - u64::from(meaning.ends_in_nobody);
+        change.active.popped = chunk.levels.len() as u64 - u64::from(meaning.ends_in_no_box);
         change.choices.popped = chunk.popped.unsigned_abs();
         let mut pushed = Vec::new();
         let mut id = self.active;
-        while id != NOBODY && id != NONE {
+        while id != NO_BOX && id != NONE {
             pushed.push(self.open_box(ledger, id));
             if Some(id) == outermost {
                 break;
@@ -375,7 +375,7 @@ impl State {
         let caller = boxed.parent;
         OpenBox {
             called: boxed.called,
-            caller: (caller != NOBODY && caller != NONE).then(|| self.boxes.get(caller).called),
+            caller: (caller != NO_BOX && caller != NONE).then(|| self.boxes.get(caller).called),
             predicate: ledger.places[boxed.place as usize].predicate,
             called_as: ledger.arcs[boxed.arc as usize].predicate,
             last_calls: boxed
@@ -419,7 +419,7 @@ impl LeftBoxes {
     fn keep(&mut self, state: &mut State, chunk: &Chunk, meaning: &InTrace, id: ArenaBox) {
         let root = chunk.boxes.get(id).root;
         let here = if root == NONE {
-            state.boxes.put(PhysicalBox::EMPTY).unwrap_or(NOBODY)
+            state.boxes.put(PhysicalBox::EMPTY).unwrap_or(NO_BOX)
         } else {
             self.roots[root as usize] = true;
             meaning.boxes[root as usize]

@@ -12,7 +12,7 @@ impl Chunk<'_> {
     pub(super) fn fail(&mut self) {
         self.expect_active();
         let failed = |who| {
-            Failed::Somebody(RedoCause {
+            Failed::Known(RedoCause {
                 who,
                 reason: Reason::Failed,
             })
@@ -21,7 +21,7 @@ impl Chunk<'_> {
         // own stores.
         match self.close_usual(WayOut::Fail) {
             Some(predicate) => self.failed = failed(Who::Predicate(predicate)),
-            None => self.failed = self.fail_unusual().map_or(Failed::Nobody, failed),
+            None => self.failed = self.fail_unusual().map_or(Failed::Nothing, failed),
         }
     }
 
@@ -117,7 +117,7 @@ impl Chunk<'_> {
     /// The active box is left for good.
     #[inline(never)]
     fn close(&mut self, way_out: WayOut) {
-        self.failed = Failed::Nobody;
+        self.failed = Failed::Nothing;
         let left = self.active;
         self.leave(way_out);
         let boxed = self.boxes.get(left);

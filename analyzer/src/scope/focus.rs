@@ -62,8 +62,8 @@ impl Focus {
         self.steps.is_empty()
     }
 
-    /// Where a box is that nobody known called; if its callers were `lost`, and it is on the way to
-    /// a context, who knows.
+    /// Initial position of a box without a known caller: astray if its callers were `lost` and the
+    /// focus begins with a context.
     pub(crate) fn start(&self, lost: bool) -> FocusSteps {
         match self.steps.first() {
             Some(step) if lost && !step.anywhere => ASTRAY,

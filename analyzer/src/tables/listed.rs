@@ -4,7 +4,7 @@
 use super::events::EventAt;
 use super::row::rows;
 use crate::machine::WayOut;
-use crate::trace::names::printable;
+use crate::trace::names::{file_line, file_name};
 use crate::trace::{PredicateIndex, SiteIndex, SiteInfo, Trace};
 
 rows! {
@@ -155,12 +155,8 @@ impl SiteNames {
 /// `file:line`, the file without its directories, as far as that is known.
 fn place(trace: &Trace, site: &SiteInfo) -> String {
     let file = site.file.and_then(|file| trace.file(file));
-    let file = file.map_or_else(
-        || "?".to_owned(),
-        |file| printable(file.rsplit('/').next().unwrap_or(file)),
-    );
-    match site.line {
-        0 => file,
-        line => format!("{file}:{line}"),
+    match (file.unwrap_or("?"), site.line) {
+        (file, 0) => file_name(file),
+        (file, line) => file_line(file, line),
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use portmortem_tracer::format::{Dialect, Header, Outcome, Site, StreamKind};
-use portmortem_tracer::{Options, Recorder};
+use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 use super::*;
 use crate::figures::contexts::ContextFigures;
@@ -337,8 +337,8 @@ fn calls_without_a_site_have_a_row() {
     let path = directory.path().join("run.pmt");
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let main = recorder.predicate("user", "main", 0, Some("a.pl"), 1);
-    let p = recorder.predicate("user", "p", 1, None, 0);
+    let main = recorder.predicate(NewPredicate::named("user", "main", 0).at("a.pl", 1));
+    let p = recorder.predicate(NewPredicate::named("user", "p", 1));
     let goal = |goal, line, file| Site {
         callee: p,
         caller: main,

@@ -143,8 +143,8 @@ impl ActivationSearch<'_, '_> {
         })
     }
 
-    /// Reads from one event to before another; ends count from `ends_from` on. `None` if nobody
-    /// wants to know any more.
+    /// Reads from one event to before another; ends count from `ends_from` on. `None` if it is
+    /// no longer wanted.
     fn read(&self, from: u64, until: u64, ends_from: u64) -> Option<SeenOfBox> {
         let mut walk = Walk::from(self.trace, self.trail, self.stream, from);
         let depth = self.position(&walk);

@@ -84,7 +84,7 @@ pub struct Counts {
     pub lost: u64,
 }
 
-/// What is at one depth in the ticks of one column: by default, nobody.
+/// What is at one depth in the ticks of one column: by default, no box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DepthCell {
     /// How many segments.

@@ -76,7 +76,7 @@ impl Mapping {
             return Err(MappingError::Empty);
         }
         // SAFETY: the mapping is read-only and private to this type. What Rust cannot promise is
-        // that nobody writes to the file: a reference to its bytes is only ever read as plain
+        // that no process writes to the file: a reference to its bytes is only ever read as plain
         // bytes, each value is checked as it was read, and no invariant of a type depends on
         // reading the same twice.
         let bytes = unsafe { Mmap::map(&file)? };

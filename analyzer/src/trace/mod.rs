@@ -21,6 +21,7 @@ pub mod names;
 mod packed;
 pub mod packing;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -375,6 +376,17 @@ impl Trace {
         self.predicates()
             .get(index as usize)
             .map_or("<unknown>", |info| &info.indicator)
+    }
+
+    /// The same without its module.
+    #[must_use]
+    pub fn local_name(&self, index: PredicateIndex) -> Cow<'_, str> {
+        match self.predicates().get(index as usize) {
+            Some(PredicateInfo { declared, .. }) => {
+                Cow::Owned(names::indicator("user", &declared.name, declared.arity))
+            }
+            None => Cow::Borrowed(self.predicate_name(index)),
+        }
     }
 
     /// The cost centre that a box of this enters, if any. It is a row of [`Trace::predicates`],

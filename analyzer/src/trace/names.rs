@@ -125,7 +125,8 @@ pub fn atom(name: &str) -> String {
 }
 
 /// `name` as an atom in quotes, whether or not it needs them.
-pub(crate) fn quoted(name: &str) -> String {
+#[must_use]
+pub fn quoted(name: &str) -> String {
     let mut text = String::with_capacity(name.len() + 2);
     text.push('\'');
     for c in name.chars() {
@@ -147,6 +148,18 @@ pub fn printable(text: &str) -> String {
         }
     }
     out
+}
+
+/// The name of a file without its directories, for display.
+#[must_use]
+pub fn file_name(path: &str) -> String {
+    printable(path.rsplit('/').next().unwrap_or(path))
+}
+
+/// `file:line`, the file without its directories, for display.
+#[must_use]
+pub fn file_line(path: &str, line: u32) -> String {
+    format!("{}:{line}", file_name(path))
 }
 
 /// Whether nothing in `text` would be escaped by [`printable`].
@@ -305,5 +318,7 @@ mod tests {
             );
         }
         assert_eq!(printable("two words"), "two words");
+        assert_eq!(file_line("/a/two\u{a0}words.pl", 3), "two\\xA0\\words.pl:3");
+        assert_eq!(file_line("words.pl", 3), "words.pl:3");
     }
 }

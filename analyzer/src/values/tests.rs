@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use portmortem_tracer::format::{ArgumentValue, Dialect, Event, Header, Outcome, StreamKind};
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::*;
@@ -118,7 +118,10 @@ fn record(events: &[Event]) -> Trace {
     for id in 0..PREDICATES {
         let name = format!("p{id}");
         let arity = ARITY.into();
-        assert_eq!(recorder.predicate("user", &name, arity, None, 0), id);
+        assert_eq!(
+            recorder.predicate(NewPredicate::named("user", &name, arity)),
+            id
+        );
     }
     for id in WITH {
         recorder.keeps_values(id);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Role, Roles, StreamKind};
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::*;
@@ -42,7 +42,7 @@ fn record(streams: &[&[(u64, Event)]]) -> (Trace, u64) {
         ("user", "goal", Roles::default()),
         ("system", "other", Roles::default()),
     ]) {
-        let named = recorder.predicate_with_roles(module, name, 0, None, 0, roles);
+        let named = recorder.predicate(NewPredicate::named(module, name, 0).with_roles(roles));
         assert_eq!(named, id);
     }
     assert_eq!(recorder.shared("m"), 0);
@@ -146,7 +146,7 @@ fn a_mutex_is_waited_for_while_others_hold_it() {
     let mutex = Some(SharedKind::Mutex);
     let all = [
         (1, None, None, 1, 6, 6, 9),
-        // It waited until 75; from 61 to 64 and 68 to 75 nobody held the mutex.
+        // It waited until 75; from 61 to 64 and 68 to 75 no thread held the mutex.
         (2, None, mutex, 1, 10, 10, 2),
         (2, Some(1), mutex, 1, 41, 41, 2),
         (2, Some(3), mutex, 1, 4, 4, 2),
@@ -184,7 +184,7 @@ fn a_message_is_of_who_sent_last() {
         (11, CALL_WAIT),
         (30, EXIT),
         (30, EXIT),
-        // Nobody sends.
+        // No thread sends.
         (40, CALL_OTHER),
         (40, sync(SyncRole::Receives)),
         (41, CALL_WAIT),

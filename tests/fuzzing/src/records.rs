@@ -1,4 +1,4 @@
-//! Target `records`: traces whose checksums are right, and whose contents somebody has changed.
+//! Target `records`: traces whose checksums are right, and whose contents were changed.
 //!
 //! The first two bytes of an input choose two traces. What follows is a list of changes to the
 //! first: the

@@ -1,5 +1,5 @@
 /*  Trap: signals that come at any moment, so also while the recorder asks the engine what it has collected, as it does at most
-    ports here. Half of the handlers call, half throw to somebody who waits for it.
+    ports here. Half of the handlers call, half throw to a `catch/3` around.
 */
 
 :- initialization(main, main).

@@ -11,7 +11,7 @@ thread_local! {
 
 pub(super) fn set_error(message: &str) {
     let message = CString::new(message.replace('\0', "\u{fffd}")).unwrap_or_default();
-    // Without thread-local storage, at the very end of a thread, there is nobody to read it.
+    // Without thread-local storage, at the very end of a thread, it cannot be read any more.
     let _ = ERROR.try_with(|error| error.replace(message));
 }
 

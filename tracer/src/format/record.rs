@@ -271,7 +271,7 @@ pub struct Baseline {
 /// What has to be taken off recorded times so that they add up to what a baseline says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Fit {
-    /// Id of an outermost predicate: it holds for its boxes that nobody recorded called, and all called below. `None`: for
+    /// Id of an outermost predicate: it holds for its boxes without a recorded caller, and all called below. `None`: for
     /// everything else.
     pub predicate: Option<u32>,
     /// How much larger the [`PortCosts`] were here, in 1/1024.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use portmortem_tracer::format::{Clause, Header, Mode, Record, Site};
 use portmortem_tracer::pattern::PredicatePattern;
-use portmortem_tracer::{Keep, Options, Recorder};
+use portmortem_tracer::{Keep, NewPredicate, Options, Recorder};
 
 use crate::asking;
 use crate::calibrate::{self, RecordingMode};
@@ -250,7 +250,11 @@ pub(crate) fn predicate(
     let given = recording::with(|current| {
         let file = current.file_name(&file);
         let file = Some(file.as_str()).filter(|file| !file.is_empty());
-        current.predicate(&module, &name, arity, file, line)
+        current.predicate(NewPredicate {
+            file,
+            line,
+            ..NewPredicate::named(&module, &name, arity)
+        })
     });
     let Some(given) = given else { return FALSE };
     // SAFETY: a term of our own argument list.
@@ -449,7 +453,7 @@ pub(crate) fn set_up_end(begin: Term) -> Foreign {
     let mut tick = 0;
     // SAFETY: a term of our own argument list and a place for its value; the state as above.
     let (_, engine) = unsafe { (ffi::PL_get_int64(begin, &raw mut tick), engines::existing()) };
-    // 0 if no box was active then: such time is nobody's.
+    // 0 if no box was active then: such time belongs to no box.
     if let Some(engine) = engine.filter(|_| tick > 0) {
         engine.note_set_up(tick.cast_unsigned());
     }
@@ -469,8 +473,8 @@ fn suspend(action: impl FnOnce(&mut Engine)) -> Foreign {
     with_engine(action)
 }
 
-/// Recording goes on: what was collected until now is nobody's. Also after an exception, which
-/// passes on.
+/// Recording goes on: what was collected until now belongs to no box. Also after an exception,
+/// which passes on.
 fn go_on(action: impl FnOnce(&mut Engine)) -> Foreign {
     let looked = asking::look();
     with_engine(action);

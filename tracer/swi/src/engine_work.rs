@@ -4,7 +4,7 @@
 //! processor time that they take, by thread. After a stretch that is long enough for one,
 //! [`crate::asking`] asks for both counts (`statistics/2`: the foreign interface has no other way);
 //! by what they have grown there was a box of `system:garbage_collect/0` or `system:stack_shift/0`,
-//! at the beginning of the stretch. When in the stretch it was nobody knows, but every tick of it
+//! at the beginning of the stretch. When in the stretch it was is unknown, but every tick of it
 //! is out of the row of whoever ran. Several collections in one stretch are one box. What the
 //! thread waited ([`crate::waiting`]) is such a box, too, after the others: they never add up to
 //! more than the stretch. So is what the recorder took to instrument the program
@@ -16,7 +16,7 @@
 //!
 //! It is asked at all ports but the pruning of a guard, where Prolog may not be called. What a
 //! stretch that ends there had of collections and shifts stays with whoever ran; the next port
-//! asks then, so that it is not taken from somebody else. Of waiting it is asked there, too.
+//! asks then, so that it is not taken from another box. Of waiting it is asked there, too.
 
 use std::ops::Range;
 

@@ -113,14 +113,15 @@ type EngineChunk = [EngineSlot; CHUNK];
 static ENGINES: [AtomicPtr<EngineChunk>; CHUNKS] =
     [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS];
 
-static NOBODY: EngineSlot = EngineSlot::new();
+/// Stands for no engine.
+static NO_ENGINE: EngineSlot = EngineSlot::new();
 
 const RECENT: usize = 64;
 
 /// Slots by the address of their engine's data: quicker to find than by number. Any slot may
 /// stand here; it is the right one if its `data` is.
 static RECENTLY: [AtomicPtr<EngineSlot>; RECENT] =
-    [const { AtomicPtr::new(&raw const NOBODY as *mut EngineSlot) }; RECENT];
+    [const { AtomicPtr::new(&raw const NO_ENGINE as *mut EngineSlot) }; RECENT];
 
 /// To be called before a state is looked for by the address of its engine's data.
 #[inline(always)]
@@ -181,7 +182,7 @@ fn add_chunk(place: &AtomicPtr<EngineChunk>) -> *mut EngineChunk {
     match place.compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => fresh,
         Err(theirs) => {
-            // SAFETY: nobody else has seen `fresh`.
+            // SAFETY: no other thread has seen `fresh`.
             drop(unsafe { Box::from_raw(fresh) });
             theirs
         }

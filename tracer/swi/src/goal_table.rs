@@ -86,7 +86,7 @@ impl GoalTable {
         while self.slots[at].port.load(Ordering::Relaxed) != 0 {
             at = (at + 1) & (self.slots.len() - 1);
         }
-        // SAFETY: nobody reads it before the port is stored, and nobody else stores.
+        // SAFETY: no thread reads it before the port is stored, and no other one stores.
         unsafe { (*self.slots[at].goal.get()).write(goal) };
         self.slots[at].port.store(port, Ordering::Release);
     }

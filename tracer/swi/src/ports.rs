@@ -340,7 +340,7 @@ pub(crate) fn table(id: Term, answers: Term, nodes: Term) -> Foreign {
 }
 
 /// `EXIT` without a choicepoint left. Fails if a continuation may have resumed the clause, so
-/// that the wrapper's cut, which would then cut somebody else's choicepoints, is not reached. The
+/// that the wrapper's cut, which would then cut choicepoints of others, is not reached. The
 /// box of an earlier recording is cut, unreported.
 pub(crate) fn exit_det(open: Term) -> Foreign {
     if exception_is_pending() {

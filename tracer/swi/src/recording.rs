@@ -12,7 +12,7 @@ use portmortem_tracer::format::{
 use portmortem_tracer::locks::{self, Locked};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::program_end::Written;
-use portmortem_tracer::{Ids, RecordError, Recorder};
+use portmortem_tracer::{Ids, NewPredicate, RecordError, Recorder};
 
 /// Odd while something is being recorded; every recording has a number of its own.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
@@ -67,29 +67,21 @@ impl Recording {
 
     /// Names a predicate in the trace, with what it is to the engine ([`Recorder::predicate`]):
     /// one that a file of the program defines has no roles, whatever its name is.
-    pub(crate) fn predicate(
-        &self,
-        module: &str,
-        name: &str,
-        arity: u32,
-        file: Option<&str>,
-        line: u32,
-    ) -> u32 {
-        let known = swi_prolog_roles(module, name, arity);
-        let is_outside = file.is_some_and(|file| !file.starts_with(ENGINE_HOME));
+    pub(crate) fn predicate(&self, new: NewPredicate) -> u32 {
+        let known = swi_prolog_roles(new.module, new.name, new.arity);
+        let is_outside = new.file.is_some_and(|file| !file.starts_with(ENGINE_HOME));
         let roles = match is_outside && !known.has(Role::BuiltIn) {
             true => Roles::default(),
             false => known,
         };
-        let recorder = &self.recorder;
-        recorder.predicate_with_roles(module, name, arity, file, line, roles)
+        self.recorder.predicate(new.with_roles(roles))
     }
 
     /// The id of a predicate that stands for what the engine does without a call; its name is one
     /// of [`ENGINE_WORK`].
     pub(crate) fn pseudo(&self, name: &'static str) -> u32 {
         let module = engine_work_module(name);
-        let declare = || self.predicate(module, name, 0, None, 0);
+        let declare = || self.predicate(NewPredicate::named(module, name, 0));
         let mut known = ENGINE_WORK.iter().zip(&self.pseudo);
         match known.find(|(known, _)| **known == name) {
             Some((_, id)) => *id.get_or_init(declare),

@@ -13,7 +13,7 @@ use portmortem_analyzer::figures::net_times::{NetTimes, Times};
 use portmortem_analyzer::figures::whole::Whole;
 use portmortem_analyzer::figures::work::Work;
 use portmortem_analyzer::remarks;
-use portmortem_analyzer::trace::names::qualifier;
+use portmortem_analyzer::trace::names::{file_line, qualifier};
 use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo, Trace};
 use portmortem_analyzer::{Analysis, Filters, SoFar, Tables};
 use portmortem_tracer::format::Role;
@@ -222,11 +222,8 @@ impl AnalysisView {
 
     /// File and line of the first clause of a predicate; empty if they are not known.
     pub(crate) fn first_line(&self, index: PredicateIndex) -> String {
-        let line = self.source(index).map(|(file, line)| {
-            let name = file.rsplit('/').next().unwrap_or(file);
-            format!("{name}:{line}")
-        });
-        line.unwrap_or_default()
+        let source = self.source(index);
+        source.map_or_else(String::new, |(file, line)| file_line(file, line))
     }
 
     /// Name of a predicate, escaped, without the module of most; those of `user` have theirs, then.

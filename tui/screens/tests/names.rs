@@ -13,7 +13,7 @@ use portmortem_analyzer::trace::Trace;
 use portmortem_screens::screens::SCREENS;
 use portmortem_screens::{App, ThemeName};
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind, swi_prolog_roles};
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use support::{keys, picture, text};
 
 /// A recording in which predicates of these names call each other.
@@ -21,7 +21,8 @@ fn record(path: &Path, names: &[String]) {
     let _ = std::fs::remove_file(path);
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(path, &header, &Options::default()).unwrap();
-    let declare = |name: &String| recorder.predicate("user", name, 2, Some("p.pl"), 1);
+    let declare =
+        |name: &String| recorder.predicate(NewPredicate::named("user", name, 2).at("p.pl", 1));
     let predicates: Vec<u32> = names.iter().map(declare).collect();
     let stream = recorder.stream(
         StreamKind::Thread,
@@ -103,7 +104,7 @@ fn the_main_module_is_left_out_of_names() {
     ];
     let declare = |&(module, name): &(&str, &str)| {
         let roles = swi_prolog_roles(module, name, 2);
-        recorder.predicate_with_roles(module, name, 2, None, 0, roles)
+        recorder.predicate(NewPredicate::named(module, name, 2).with_roles(roles))
     };
     let predicates: Vec<u32> = named.iter().map(declare).collect();
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);

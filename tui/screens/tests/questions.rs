@@ -17,7 +17,7 @@ use portmortem_screens::{App, ThemeName};
 use portmortem_tracer::format::{
     Dialect, Event, Header, Outcome, Role, Roles, StreamKind, SyncCall, SyncRole,
 };
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use support::{keys, made, picture, sample, text, watchdog};
 
 /// What is shown after these keys.
@@ -182,10 +182,10 @@ fn waiting(directory: &Path) -> PathBuf {
     let path = directory.join("waits.pmt");
     let header = Header::of_this_process("none");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let with_mutex = recorder.predicate("system", "with_mutex", 2, None, 0);
-    let goal = recorder.predicate("user", "goal", 0, None, 0);
+    let with_mutex = recorder.predicate(NewPredicate::named("system", "with_mutex", 2));
+    let goal = recorder.predicate(NewPredicate::named("user", "goal", 0));
     let roles = Roles::of(&[Role::Waiting]);
-    let wait = recorder.predicate_with_roles("system", "waiting", 0, None, 0, roles);
+    let wait = recorder.predicate(NewPredicate::named("system", "waiting", 0).with_roles(roles));
     let shared = recorder.shared("gate");
     let role = SyncRole::Holds;
     let call = |predicate| Event::Call { predicate };

@@ -12,7 +12,7 @@ use std::fs;
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::{App, ThemeName};
 use portmortem_tracer::format::{Clause, Dialect, Event, Header, Outcome, Site, StreamKind};
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use support::{keys, picture, text};
 
 const SOURCE: &str = "\
@@ -31,9 +31,9 @@ fn the_source_shows_what_each_goal_did() {
     let mut header = Header::of_this_process("test engine");
     header.directory = directory.path().to_str().unwrap().to_owned();
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let file = program.to_str();
-    let main = recorder.predicate("user", "main", 0, file, 1);
-    let p = recorder.predicate("user", "p", 1, file, 4);
+    let file = program.to_str().unwrap();
+    let main = recorder.predicate(NewPredicate::named("user", "main", 0).at(file, 1));
+    let p = recorder.predicate(NewPredicate::named("user", "p", 1).at(file, 4));
     let [first, second] = [1, 2].map(|goal| {
         recorder.site(Site {
             callee: p,

@@ -13,7 +13,7 @@ use portmortem_analyzer::trace::Trace;
 use portmortem_screens::screens::SCREENS;
 use portmortem_screens::{App, ThemeName};
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
-use portmortem_tracer::{Options, Recorder, Stream, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, Stream, clock};
 use support::{keys, picture, text};
 
 fn begin(name: &str) -> (PathBuf, Recorder) {
@@ -56,7 +56,7 @@ fn screens(app: &mut App, typed: &str) -> Vec<String> {
 #[test]
 fn a_trace_that_is_still_being_recorded() {
     let (path, recorder) = begin("growing.pmt");
-    let predicate = recorder.predicate("user", "p", 2, Some("p.pl"), 1);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 2).at("p.pl", 1));
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     let now = clock::ticks() + (1 << 30);
     calls(&stream, predicate, 2500, now);
@@ -84,7 +84,7 @@ fn a_trace_that_is_still_being_recorded() {
     assert!(shown.contains("event 1,000,000 of 0–1,004,999"), "{shown}");
     drop(stream);
     recorder.close(Outcome::Exited(0)).unwrap();
-    // Whole now: nobody says otherwise.
+    // Whole now: no screen says otherwise.
     for shown in screens(&mut open(&path), "") {
         assert!(!shown.contains("DID NOT END"), "{shown}");
     }
@@ -94,7 +94,7 @@ fn a_trace_that_is_still_being_recorded() {
 #[test]
 fn gaps_side_by_side_behind_very_many_lost_events() {
     let (path, recorder) = begin("gaps.pmt");
-    let predicate = recorder.predicate("user", "p", 2, Some("p.pl"), 1);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 2).at("p.pl", 1));
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     let now = clock::ticks() + (1 << 30);
     calls(&stream, predicate, 10, now);
@@ -122,11 +122,11 @@ fn gaps_side_by_side_behind_very_many_lost_events() {
     assert!(shown.contains("event 0 of "), "{shown}");
 }
 
-/// What is followed did not stop; without `--follow` nobody knows whether it goes on.
+/// What is followed did not stop; without `--follow` it is unknown whether it goes on.
 #[test]
 fn a_trace_that_is_followed_is_still_being_recorded() {
     let (path, recorder) = begin("followed.pmt");
-    let predicate = recorder.predicate("user", "p", 2, Some("p.pl"), 1);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 2).at("p.pl", 1));
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     calls(&stream, predicate, 2500, clock::ticks() + (1 << 30));
     let first = |follow: bool| {
@@ -171,7 +171,7 @@ fn without_events_every_screen_says_so() {
 #[test]
 fn one_predicate_is_all_there_is() {
     let (path, recorder) = begin("one.pmt");
-    let predicate = recorder.predicate("user", "alone", 2, Some("p.pl"), 1);
+    let predicate = recorder.predicate(NewPredicate::named("user", "alone", 2).at("p.pl", 1));
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     calls(&stream, predicate, 1, clock::ticks() + (1 << 30));
     drop(stream);
@@ -203,7 +203,7 @@ fn one_predicate_is_all_there_is() {
 #[test]
 fn cost_centres_have_a_table() {
     let (path, recorder) = begin("centres.pmt");
-    let predicate = recorder.predicate("user", "p", 2, Some("p.pl"), 1);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 2).at("p.pl", 1));
     let center = recorder.cost_center("sorting");
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     let now = clock::ticks() + (1 << 30);
@@ -245,11 +245,11 @@ fn numbers(row: Option<&str>) -> Vec<&str> {
 fn keys_wait_for_what_a_screen_makes() {
     let (path, recorder) = begin("wide.pmt");
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
-    let main = recorder.predicate("user", "main", 0, None, 0);
+    let main = recorder.predicate(NewPredicate::named("user", "main", 0));
     let begin = clock::ticks() + (1 << 30);
     stream.record_at(Event::Call { predicate: main }, begin);
     for at in 1..=50_000 {
-        let predicate = recorder.predicate("user", &format!("p{at}"), 0, None, 0);
+        let predicate = recorder.predicate(NewPredicate::named("user", &format!("p{at}"), 0));
         calls(&stream, predicate, 1, begin + at * 10_000);
     }
     drop(stream);

@@ -1,7 +1,7 @@
 //! `portmortem record --baseline`: how long the program runs when it is not recorded.
 //!
-//! After the recording the program runs again, a few times if it is a quick one, and only the predicates that nobody
-//! recorded called are recorded then: that costs next to nothing. What they take goes into the trace, with the costs of ports
+//! After the recording the program runs again, a few times if it is a quick one, and only predicates without a
+//! recorded caller are recorded then: that costs next to nothing. What they take goes into the trace, with the costs of ports
 //! fitted to it ([`portmortem_analyzer::net::baseline`]).
 
 use std::fs::File;

@@ -17,7 +17,8 @@ use portmortem_tracer::program_end::ProgramEnd;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
-use super::prolog::{atom, atoms};
+use super::boot_script::boot_script;
+use super::prolog::atoms;
 use super::start::{Start, site_file};
 use super::watcher::{ProgramLine, WatchersEnd};
 use crate::cli::{KeepOption, RecordArgs};
@@ -47,7 +48,7 @@ impl PreparedEngine {
         for (name, text) in engine_library::SOURCES {
             fs::write(boot.path().join(name), text)?;
         }
-        let script = boot_script(args, start, output, line, &library, boot.path());
+        let script = script(args, start, output, line, &library, boot.path());
         let site = site_file(boot.path());
         fs::write(&site, script)?;
         let command = start.with_site_file(&site);
@@ -116,7 +117,7 @@ fn not_started(command: &Command, error: io::Error) -> Error {
     }
 }
 
-fn boot_script(
+fn script(
     args: &RecordArgs,
     start: &Start,
     output: &Path,
@@ -171,22 +172,11 @@ fn boot_script(
         };
         options.push(format!("max_size({limit}), keep({keep})"));
     }
+    let library = library.parent().unwrap_or(Path::new("/"));
+    let begin = boot_script(directory, library, output, &options.join(", "));
     format!(
         ":- current_prolog_flag(agc_margin, Margin), flag('$portmortem_agc_margin', _, Margin), set_prolog_flag(agc_margin, 0).\n\
          :- current_prolog_flag(gc_thread, true) -> set_prolog_flag(gc_thread, false), flag('$portmortem_gc_thread', _, 1) ; true.\n\
-         :- asserta(user:file_search_path(library, {sources})).\n\
-         :- asserta(user:file_search_path(foreign, {library})).\n\
-         :- use_module(library(portmortem_boot), []).\n\
-         :- portmortem_boot:boot({output}, [{options}]).\n",
-        sources = atom(&directory.display().to_string()),
-        library = atom(
-            &library
-                .parent()
-                .unwrap_or(Path::new("/"))
-                .display()
-                .to_string()
-        ),
-        output = atom(&output.display().to_string()),
-        options = options.join(", "),
+         {begin}"
     )
 }

@@ -5,6 +5,7 @@ pub mod analysis;
 mod annotate;
 mod attach;
 mod baseline;
+mod boot_script;
 mod calibrate;
 mod cut;
 mod diagnose;

@@ -189,7 +189,7 @@ fn say_that_it_was_shortened(output: &Path) {
 /// Whether there is a file that begins as traces do: an earlier recording, whole or not.
 pub(super) fn is_trace(path: &Path) -> bool {
     let mut first = [0; FILE_MAGIC.len()];
-    // To open a pipe would wait for somebody who writes.
+    // To open a pipe would wait for a writer.
     path.is_file()
         && File::open(path).is_ok_and(|mut file| file.read_exact(&mut first).is_ok())
         && first == FILE_MAGIC

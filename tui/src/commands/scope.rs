@@ -132,7 +132,7 @@ fn no_match(trace: &Trace, pattern: &str) -> String {
         }
         _ => {
             "library predicates are recorded with `record --libraries`, built-in ones with `--builtins`, \
-             and others unless --include or --exclude leaves them out or nobody calls them"
+             and others unless --include or --exclude leaves them out or they are never called"
         }
     };
     text + "; `report --top 1000` lists those of the trace"

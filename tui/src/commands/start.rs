@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use portmortem_analyzer::trace::names::quoted;
 
-use super::prolog::{atom, atoms};
+use super::prolog::atoms;
 use super::refuse_trace;
 use crate::cli::ProgramArgs;
 
@@ -229,8 +230,8 @@ impl Start {
             format!("arguments_of_program([{}])", atoms(&self.arguments)),
             format!("by_name({})", self.is_state),
             match &self.site {
-                Some(site) => format!("site({})", atom(site)),
-                None => format!("site({})", atom(&self.default_site())),
+                Some(site) => format!("site({})", quoted(site)),
+                None => format!("site({})", quoted(&self.default_site())),
             },
         ]
     }
@@ -241,7 +242,7 @@ impl Start {
         let program = self.program.as_ref();
         let program = program.and_then(|program| std::path::absolute(program).ok());
         if let Some(directory) = program.as_deref().and_then(Path::parent) {
-            let directory = atom(&directory.display().to_string());
+            let directory = quoted(&directory.display().to_string());
             options.push(format!("directory({directory})"));
         }
         options

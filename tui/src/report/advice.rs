@@ -3,7 +3,7 @@
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::advice::Finding;
 use portmortem_analyzer::text::{count, percent, shell_word, time};
-use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::trace::names::file_line;
 use serde_json::{Value, json};
 
 use textwrap::WordSplitter;
@@ -63,8 +63,7 @@ pub(crate) fn finding(analysis: &Analysis, number: usize, finding: &Finding) -> 
     let place = &finding.place;
     let place = match (&place.file, place.line) {
         (Some(file), Some(line)) => {
-            let name = file.rsplit('/').next().unwrap_or(file);
-            format!("   {}:{line}, {}\n", printable(name), place.predicate)
+            format!("   {}, {}\n", file_line(file, line), place.predicate)
         }
         _ => String::new(),
     };

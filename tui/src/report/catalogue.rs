@@ -1,5 +1,7 @@
 //! Columns of the catalogue ([`portmortem_analyzer::tables`]) as reports print them.
 
+use std::cmp::Ordering;
+
 use portmortem_analyzer::tables::{Cell, Kind, Row, Table, Unit};
 use portmortem_analyzer::text::{TimeUnit, percent};
 use portmortem_analyzer::trace::names::printable;
@@ -121,6 +123,22 @@ fn column<'t, R: Row<'t>>(
         Kind::Integer | Kind::Bool => TextColumn::right(heading, texts.collect()),
     };
     column.dispensable(printed.rank)
+}
+
+/// Sorts rows by the column at a place: numbers the largest first, texts alphabetically; what is
+/// not known comes last. Equal rows stay in their order.
+pub(super) fn sort<'t, R: Row<'t>>(rows: &mut [R::Of], place: usize) {
+    rows.sort_by(|a, b| compare(R::cell(a, place), R::cell(b, place)));
+}
+
+/// The order of two cells of a column in which [`sort`] puts them.
+pub(super) fn compare(a: Cell, b: Cell) -> Ordering {
+    match (a, b) {
+        (Cell::Integer(a), Cell::Integer(b)) => b.cmp(&a),
+        (Cell::Text(a), Cell::Text(b)) => a.cmp(b),
+        (Cell::Bool(a), Cell::Bool(b)) => b.cmp(&a),
+        (a, b) => (a == Cell::Missing).cmp(&(b == Cell::Missing)),
+    }
 }
 
 /// Whether a column has a value in every row.

@@ -1,13 +1,14 @@
 //! The clauses that were entered: a line for each, and one for boxes of their predicates while no clause of them is known.
 
+use std::cmp::Reverse;
+
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{ClauseData, ClauseRow, Row, Table};
+use portmortem_analyzer::tables::{ClauseData, ClauseRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use super::catalogue::{self, Printed};
-use super::flat::compare;
 use super::{page_width, shown_of, unit};
 use crate::text_table::{TextColumn, render};
 
@@ -27,8 +28,8 @@ const FIGURES: &[Printed] = &[
 
 const LINE: Printed = printed("line").dispensable(3);
 
-/// The rows of the table `clauses`, or those of them whose predicate was `chosen`, sorted by a column of it, and where that is equal by
-/// self time: numbers the largest first, texts alphabetically; what is not known comes last.
+/// The rows of the table `clauses`, or those of them whose predicate was `chosen`, sorted by a column
+/// of it ([`catalogue::sort`]), and where that is equal by self time.
 pub(crate) fn order<'t>(
     report: &'t Analysis,
     chosen: Option<&[PredicateIndex]>,
@@ -38,10 +39,8 @@ pub(crate) fn order<'t>(
     if let Some(chosen) = chosen {
         clauses.retain(|clause| chosen.contains(&clause.predicate));
     }
-    clauses.sort_by(|a, b| {
-        compare(ClauseRow::cell(a, sort), ClauseRow::cell(b, sort))
-            .then(b.figures.self_ticks.cmp(&a.figures.self_ticks))
-    });
+    clauses.sort_by_key(|clause| Reverse(clause.figures.self_ticks));
+    catalogue::sort::<ClauseRow>(&mut clauses, sort);
     clauses
 }
 

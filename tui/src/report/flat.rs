@@ -1,15 +1,13 @@
 //! The flat profile: one line for each predicate, with columns of the catalogue ([`portmortem_analyzer::tables`]).
 
-use std::cmp::Ordering;
-
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::Tables;
 use portmortem_analyzer::figures::counted::Counted;
-use portmortem_analyzer::tables::{Cell, PredicateRow, Row, Table};
+use portmortem_analyzer::tables::{PredicateRow, Row, Table};
 use portmortem_analyzer::text::{count, percent};
 use portmortem_analyzer::trace::PredicateIndex;
 
-use super::catalogue::{self, Printed};
+use super::catalogue::{self, Printed, compare};
 use super::{page_width, unit};
 use crate::text_table::render;
 
@@ -63,15 +61,6 @@ pub(crate) fn order(
     };
     order.sort_by(|a, b| compare(a.0, b.0).then_with(|| compare(a.1, b.1)));
     order.into_iter().map(|(_, _, index)| index).collect()
-}
-
-pub(super) fn compare(a: Cell, b: Cell) -> Ordering {
-    match (a, b) {
-        (Cell::Integer(a), Cell::Integer(b)) => b.cmp(&a),
-        (Cell::Text(a), Cell::Text(b)) => a.cmp(b),
-        (Cell::Bool(a), Cell::Bool(b)) => b.cmp(&a),
-        (a, b) => (a == Cell::Missing).cmp(&(b == Cell::Missing)),
-    }
 }
 
 /// The table of the first `top` of `order` with these columns, or the usual ones, and a line on the rest.

@@ -8,6 +8,7 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::figures::{Caller, EdgeFigures};
 use portmortem_analyzer::text::{count, percent, shorten};
+use portmortem_analyzer::trace::names::file_line;
 use portmortem_analyzer::trace::{PredicateIndex, SiteIndex};
 
 use unicode_width::UnicodeWidthStr;
@@ -55,8 +56,8 @@ fn title(report: &Analysis, index: PredicateIndex, counted: Counted) -> String {
     let figures = counted.predicate(recorded);
     let unit = unit(report, counted);
     let mut more = String::new();
-    if let Some(place) = place(report, index) {
-        more.push_str(&format!("  {place}"));
+    if let Some((file, line)) = report.source(index) {
+        more.push_str(&format!("  {}", file_line(file, line)));
     }
     let byrd = report.trace.header().mode.byrd;
     if let Some(determinism) = figures.determinism(byrd) {
@@ -104,18 +105,6 @@ fn title(report: &Analysis, index: PredicateIndex, counted: Counted) -> String {
         text.push_str(&values::lines(&known));
     }
     text
-}
-
-/// `file:line`, the file without its directories.
-fn place(report: &Analysis, index: PredicateIndex) -> Option<String> {
-    let declared = &report.trace.predicates().get(index as usize)?.declared;
-    let file = report.trace.file(declared.file?)?;
-    let name = file.rsplit('/').next().unwrap_or(file);
-    Some(format!(
-        "{}:{}",
-        portmortem_analyzer::trace::names::printable(name),
-        declared.line
-    ))
 }
 
 fn callers(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<NeighbourLine> {

@@ -4,10 +4,9 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{Row, SiteData, SiteRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::trace::names::file_line;
 
 use super::catalogue::{self, Printed};
-use super::flat::compare;
 use super::{page_width, shown_of, unit};
 use crate::text_table::{TextColumn, render};
 
@@ -26,8 +25,8 @@ const COLUMNS: &[Printed] = &[
 
 const UNDONE: Printed = printed("undone_ns");
 
-/// The rows of the table `sites`, or those of them whose caller or callee was `chosen`, sorted by a column of it: numbers the
-/// largest first, texts alphabetically; what is not known comes last.
+/// The rows of the table `sites`, or those of them whose caller or callee was `chosen`, sorted by a
+/// column of it ([`catalogue::sort`]).
 pub(crate) fn order<'t>(
     report: &'t Analysis,
     chosen: Option<&[PredicateIndex]>,
@@ -42,7 +41,7 @@ pub(crate) fn order<'t>(
             chosen.contains(&site.callee) || caller.is_some_and(|caller| chosen.contains(&caller))
         });
     }
-    sites.sort_by(|a, b| compare(SiteRow::cell(a, sort), SiteRow::cell(b, sort)));
+    catalogue::sort::<SiteRow>(&mut sites, sort);
     sites
 }
 
@@ -78,10 +77,7 @@ fn place(site: &SiteData) -> String {
         return "no site".to_owned();
     };
     match (site.file(), site.line()) {
-        (Some(file), Some(line)) => {
-            let name = file.rsplit('/').next().unwrap_or(file);
-            format!("{}:{line}", printable(name))
-        }
+        (Some(file), Some(line)) => file_line(file, line),
         (None, Some(line)) => format!("line {line}"),
         (_, None) => format!("clause {}, goal {}", info.clause, info.goal),
     }

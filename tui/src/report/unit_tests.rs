@@ -5,7 +5,6 @@ use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{Row, Table, TestRow, UnitTest};
 
 use super::catalogue::{self, Printed};
-use super::flat::compare;
 use super::{page_width, shown_of, unit};
 use crate::text_table::render;
 
@@ -30,11 +29,11 @@ const COUNTS: &[Printed] = &[
     printed("test"),
 ];
 
-/// The rows of the table `tests`, sorted by a column of it: numbers the largest first, texts
-/// alphabetically; what is not known comes last, and equal ones are in the order in which they ran.
+/// The rows of the table `tests`, sorted by a column of it ([`catalogue::sort`]), equal ones in the
+/// order in which they ran.
 pub(crate) fn order(report: &Analysis, sort: usize, counted: Counted) -> Vec<UnitTest<'_>> {
     let mut tests = report.tables_of(counted).test_list();
-    tests.sort_by(|a, b| compare(TestRow::cell(a, sort), TestRow::cell(b, sort)));
+    catalogue::sort::<TestRow>(&mut tests, sort);
     tests
 }
 

@@ -3,11 +3,9 @@
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{ROOT, Row, Table, WaitData, WaitRow};
-use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::names::{indicator, printable};
+use portmortem_analyzer::trace::names::printable;
 
 use super::catalogue::{self, Printed};
-use super::flat::compare;
 use super::{page_width, shown_of, unit};
 use crate::text_table::{TextColumn, render};
 
@@ -24,11 +22,10 @@ const FIGURES: &[Printed] = &[
 
 const LINE: Printed = printed("line");
 
-/// The rows of the table `waits`, sorted by a column of it: numbers the largest first, texts
-/// alphabetically; what is not known comes last.
+/// The rows of the table `waits`, sorted by a column of it ([`catalogue::sort`]).
 pub(crate) fn order(report: &Analysis, sort: usize) -> Vec<WaitData<'_>> {
     let mut waits = report.tables().wait_list();
-    waits.sort_by(|a, b| compare(WaitRow::cell(a, sort), WaitRow::cell(b, sort)));
+    catalogue::sort::<WaitRow>(&mut waits, sort);
     waits
 }
 
@@ -90,20 +87,15 @@ fn address(name: &str) -> &str {
 
 /// The goal that waited, without modules: there is little room.
 fn place(report: &Analysis, wait: &WaitData) -> String {
-    let short = |of: PredicateIndex| {
-        let info = report.trace.predicates().get(of as usize);
-        info.map_or_else(
-            || report.predicate(of).to_owned(),
-            |info| indicator("user", &info.declared.name, info.declared.arity),
-        )
-    };
-    let predicate = wait.kind.predicate.map_or_else(|| ROOT.to_owned(), short);
+    let trace = &report.trace;
+    let of = wait.kind.predicate;
+    let predicate = of.map_or(ROOT.into(), |of| trace.local_name(of));
     let site = wait
         .kind
         .site
-        .and_then(|site| report.trace.sites().get(site as usize));
+        .and_then(|site| trace.sites().get(site as usize));
     match site {
-        Some(site) => format!("{} > {predicate}", short(site.caller)),
-        None => predicate,
+        Some(site) => format!("{} > {predicate}", trace.local_name(site.caller)),
+        None => predicate.into_owned(),
     }
 }

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Part, StreamKind};
-use portmortem_tracer::{Keep, Options, Recorder, clock};
+use portmortem_tracer::{Keep, NewPredicate, Options, Recorder, clock};
 
 use crate::cutting::{CutError, cut};
 use crate::figures::laws;
@@ -32,7 +32,7 @@ fn recorder(path: &Path) -> Recorder {
 /// predicate, and `ticks` says how slow. Some of them come after a mark.
 fn record(path: &Path, marks: &[u32], ticks: impl Fn(u32) -> i64) -> (Trace, Folded) {
     let recorder = recorder(path);
-    let declare = |name: &str| recorder.predicate("user", name, 0, None, 0);
+    let declare = |name: &str| recorder.predicate(NewPredicate::named("user", name, 0));
     let (main, fast) = (declare("main"), declare("fast"));
     let slow: Vec<u32> = (0..SLOW).map(|at| declare(&format!("slow_{at}"))).collect();
     let mark = recorder.text("keep: here");
@@ -187,7 +187,7 @@ fn a_stream_that_has_ended_has_no_hole_after_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("trace.pmt");
     let recorder = recorder(&path);
-    let fast = recorder.predicate("user", "fast", 0, None, 0);
+    let fast = recorder.predicate(NewPredicate::named("user", "fast", 0));
     let mut fold = Fold::begin(&path, LIMIT).unwrap();
     let mut tick = clock::ticks() + (1 << 40);
     for (name, rounds) in [("first", 200_000), ("second", 800_000)] {

@@ -1,6 +1,6 @@
 //! The state of a stream that was read from a file: whether it can be gone on from.
 
-use super::{Blame, NOBODY, State};
+use super::{Blame, NO_BOX, State};
 use crate::figures::Caller;
 use crate::replay::boxes::{ArenaBox, PhysicalBox, entries};
 use crate::replay::ledger::{ArcId, Ledger, NONE};
@@ -20,19 +20,19 @@ impl State {
         let many = self.boxes.len();
         let has_box = |id: ArenaBox| (id as usize) < many;
         let choices = self.choices.iter().map(|choice| choice.id);
-        if !self.boxes.are_sound() || !choices.clone().chain([NOBODY, self.active]).all(has_box) {
+        if !self.boxes.are_sound() || !choices.clone().chain([NO_BOX, self.active]).all(has_box) {
             return false;
         }
         let mut stacks = choices.collect::<Vec<_>>();
         let mut active = self.active;
-        while active != NOBODY {
+        while active != NO_BOX {
             stacks.push(active);
             active = self.boxes.get(active).parent;
             if active == NONE {
                 return false;
             }
         }
-        stacks.push(NOBODY);
+        stacks.push(NO_BOX);
         let mut is_used = vec![false; many];
         let free = self.boxes.free();
         let is_new = |&id: &ArenaBox| {
@@ -45,7 +45,7 @@ impl State {
         stacks.into_iter().all(|id| {
             let boxed = self.boxes.get(id);
             let parent = boxed.parent;
-            (id == NOBODY || boxed.arc != NONE)
+            (id == NO_BOX || boxed.arc != NONE)
                 && (parent == NONE || is_used[parent as usize])
                 && is_box(ledger, boxed, lasted)
         })
@@ -61,7 +61,7 @@ impl State {
             && self.depth >= 0
             && self.paused_ticks <= lasted
             && self.now.all <= lasted
-            && self.boxes.get(NOBODY).own <= self.now.all
+            && self.boxes.get(NO_BOX).own <= self.now.all
             && self
                 .choices
                 .iter()
@@ -71,8 +71,8 @@ impl State {
     fn has_sound_blame(&self, ledger: &Ledger) -> bool {
         let held = self.held.iter().map(|(_, blame)| blame);
         held.chain([&self.blame]).all(|blame| match blame {
-            Blame::Somebody(Caller::Predicate(who), _) => *who < ledger.begin(),
-            Blame::Somebody(Caller::Root, _) | Blame::Active(_) => true,
+            Blame::Known(Caller::Predicate(who), _) => *who < ledger.begin(),
+            Blame::Known(Caller::Root, _) | Blame::Active(_) => true,
         })
     }
 }

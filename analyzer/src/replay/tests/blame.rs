@@ -158,7 +158,7 @@ fn the_active_box_is_to_blame_for_what_is_not_traced() {
     assert_eq!(
         backtracks(&profile),
         [
-            // The goal is asked for more, by nobody: first r, then p inside it.
+            // The goal is asked for more, by the root: first r, then p inside it.
             (Root, P, 1, 1),
             (Root, R, 1, 0),
             (by(Q), P, 1, (12 - 2) - 4),
@@ -352,7 +352,7 @@ fn who_cut_what_and_when() {
     let cuts = BTreeMap::from([((by(P), Q), 1), ((by(P), R), 1), ((by(Q), R), 1)]);
     assert_eq!(profile.cuts, cuts);
     let [q, r] = [Q, R].map(|i| profile.predicates[i as usize]);
-    // Ten ticks are a pause. Redone at 18, cut at 17, and left until the end, when nobody is active.
+    // Ten ticks are a pause. Redone at 18, cut at 17, and left until the end, when no box is active.
     assert_eq!(q.lifetime_ticks, (18 - 2 - 10) + (17 - 6 - 10) + (26 - 22));
     assert_eq!(r.lifetime_ticks, (17 - 5 - 10) + (22 - 19));
     assert_eq!((q.max_height, r.max_height), (3, 2));

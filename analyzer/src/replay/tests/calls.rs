@@ -110,7 +110,7 @@ impl Model<'_> {
             .collect()
     }
 
-    fn somebody(&mut self) -> usize {
+    fn active_or_unknown(&mut self) -> usize {
         if self.active.is_none() {
             self.push();
             let unknown = self.script.hidden.len() as u32;
@@ -175,11 +175,11 @@ impl Model<'_> {
                 self.open(predicate, number, tick);
             }
             Event::Tail { predicate } => {
-                self.somebody();
+                self.active_or_unknown();
                 self.open(predicate, number, tick);
             }
             Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception => {
-                let frame = self.somebody();
+                let frame = self.active_or_unknown();
                 for &at in &self.frames[frame].visible {
                     self.boxes[at].end.get_or_insert(self.stretches.len());
                 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use portmortem_tracer::format::{
     COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, Record, Role, Roles, StreamKind,
 };
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::random::{self, Choice, Limits};
@@ -46,11 +46,11 @@ fn trace(streams: &[Vec<Event>], dialect: Dialect) -> Trace {
         ..PortCosts::default()
     }));
     for (name, id) in [("in_b", IN_B), ("p", P), ("q", Q)] {
-        assert_eq!(recorder.predicate("user", name, 0, None, 0), id);
+        assert_eq!(recorder.predicate(NewPredicate::named("user", name, 0)), id);
     }
     let roles = Roles::of(&[Role::Collection]);
     assert_eq!(
-        recorder.predicate_with_roles("engine", "collect", 0, None, 0, roles),
+        recorder.predicate(NewPredicate::named("engine", "collect", 0).with_roles(roles)),
         COLLECTION
     );
     recorder.in_cost_center(IN_B, B);
@@ -180,9 +180,9 @@ fn a_redo_goes_on_in_the_centre_of_its_box() {
         call(A),    // 3
         call(P),    // in a: 5
         ExitNondet, // a: 7
-        ExitNondet, // nobody: 9
+        ExitNondet, // no box: 9
         call(Q),    // outside: 11
-        Fail,       // nobody: 13
+        Fail,       // no box: 13
         Redo,       // a: 15
         Redo,       // p in a: 17
         call(Q),    // in a: 19
@@ -209,7 +209,7 @@ fn last_calls_run_in_the_centre_they_departed_into() {
         tail(IN_B), // 9
         tail(P),    // in b: 11
         tail(P),    // in b: 13
-        ExitDet,    // nobody: 15
+        ExitDet,    // no box: 15
         call(P),    // outside: 17
         ExitDet,
     ];
@@ -327,7 +327,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Events that can happen where they stand: the impossible a hidden replay may blame on somebody else.
+/// Events that can happen where they stand: the impossible a hidden replay may blame on another box.
 fn run(choices: &[Choice], dialect: Dialect, gaps: bool) -> Vec<Event> {
     let limits = Limits {
         predicates: 5,

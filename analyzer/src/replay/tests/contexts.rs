@@ -153,7 +153,7 @@ fn hidden_boxes_have_no_row() {
     );
 }
 
-/// After a gap somebody unknown stands below everybody else, and is open to the end.
+/// After a gap an unknown box stands below all others, and is open to the end.
 #[test]
 fn after_a_gap() {
     const U: u32 = UNKNOWN as u32;

@@ -412,7 +412,7 @@ fn a_stream_without_announcement_is_replayed() {
     );
 }
 
-/// A way out of a box that nobody called, and calls after it, in a focus: every box has a way there.
+/// A way out of a box that was not called, and calls after it, in a focus: every box has a way there.
 #[test]
 fn impossible_events_in_a_focus() {
     let records = predicates(2);
@@ -519,9 +519,9 @@ fn names_have_rows(tables: &Tables) {
     }
 }
 
-/// Where track is lost somebody unknown may be active, and need never do anything.
+/// Where track is lost an unknown box may be active, and need never do anything.
 #[test]
-fn nobody_has_a_row_for_nothing() {
+fn an_idle_unknown_box_has_no_row() {
     let script = [
         Event::Call { predicate: 0 },
         Event::ExitNondet,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use portmortem_tracer::format::{
     Clause, Dialect, Event, Header, Outcome, Role, Roles, Site, StreamKind,
 };
-use portmortem_tracer::{Keep, Options, Recorder, clock};
+use portmortem_tracer::{Keep, NewPredicate, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::random::{self, Limits};
@@ -32,8 +32,11 @@ pub(super) fn declare(recorder: &Recorder, predicates: u32) {
 /// What the file calls a predicate.
 pub(super) fn declare_one(recorder: &Recorder, predicate: u32) -> u32 {
     let (module, name, arity) = named(predicate);
-    let (file, line) = (Some("p.pl"), predicate + 1);
-    recorder.predicate_with_roles(module, &name, arity, file, line, roles(predicate))
+    recorder.predicate(
+        NewPredicate::named(module, &name, arity)
+            .at("p.pl", predicate + 1)
+            .with_roles(roles(predicate)),
+    )
 }
 
 fn named(predicate: u32) -> (&'static str, String, u32) {

@@ -258,7 +258,7 @@ proptest! {
     /// events. What is told of the other events is what the whole trace tells, as far as anything
     /// is.
     #[test]
-    fn nobody_misses_blocks_that_were_folded(
+    fn blocks_that_were_folded_are_not_missed(
         script in long(),
         steps in prop::collection::vec((any::<prop::sample::Index>(), 1..900usize), 1..12),
         gone in prop_oneof![Just(1.0), 0.0..1.0],

@@ -262,8 +262,8 @@ impl<'f> Stream<'f> {
             .collect()
     }
 
-    /// The predicates on the active chain, outermost first. After a gap somebody unknown stands below
-    /// everybody else.
+    /// The predicates on the active chain, outermost first. After a gap an unknown box stands below
+    /// all others.
     fn predicates_active(&self) -> Vec<u32> {
         let boxes = self.stack();
         let below = self.lost.then_some(self.figures.unknown);
@@ -595,11 +595,11 @@ impl<'f> Stream<'f> {
         match event {
             Event::Call { predicate } => self.call(predicate),
             Event::Tail { predicate } => {
-                self.somebody();
+                self.expect_active();
                 self.open(predicate, true);
             }
             Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception => {
-                self.somebody();
+                self.expect_active();
                 let outermost = self.frames[self.active.unwrap()].boxes.first().copied();
                 self.way_out(event);
                 self.failed = outermost
@@ -755,7 +755,7 @@ impl<'f> Stream<'f> {
         (frame.boxes.is_empty()).then(|| self.figures.kind(frame.predicates[0]))
     }
 
-    fn somebody(&mut self) {
+    fn expect_active(&mut self) {
         if self.active.is_none() {
             self.call(self.figures.unknown);
         }

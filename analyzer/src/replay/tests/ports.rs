@@ -76,7 +76,7 @@ fn call_and_deterministic_exit() {
 }
 
 #[test]
-fn time_between_boxes_is_nobodys() {
+fn time_between_boxes_belongs_to_no_box() {
     let profile = profile(&[(call(P), 0), (ExitDet, 5), (call(P), 9), (ExitDet, 10)]);
     assert_eq!(profile.streams[0].untraced_ticks, 4);
     assert_eq!(profile.predicates[P as usize].self_ticks, 6);
@@ -157,7 +157,7 @@ fn redo_into_nested_boxes() {
         [P, Q, R].map(|i| all.predicates[i as usize].redos),
         [1, 1, 1]
     );
-    // Untraced time is nobody's work, so nothing since p's exit.
+    // Untraced time is no work, so nothing since p's exit.
     assert_eq!(
         [P, Q, R].map(|i| all.predicates[i as usize].undone_ticks),
         [0, 4, 3]
@@ -287,7 +287,7 @@ fn last_calls_after_a_redo() {
 }
 
 #[test]
-fn paused_time_is_nobodys() {
+fn paused_time_belongs_to_no_box() {
     let profile = profile(&[
         (call(P), 0),
         (call(Q), 1),

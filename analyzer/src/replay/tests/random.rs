@@ -128,7 +128,7 @@ impl Engine {
         }
     }
 
-    /// The active box enters one of the two clauses of its predicate; or somebody says so, who is not to be believed.
+    /// The active box enters one of the two clauses of its predicate; or an event says so that is not to be believed.
     fn clause(&mut self, which: u8) {
         let predicates = self.limits.predicates;
         let active = self.active.and_then(|active| self.boxes[active].predicate);
@@ -165,7 +165,7 @@ impl Engine {
     }
 
     fn tail(&mut self, which: u8) {
-        if self.paused || !self.is_det() || self.nobody() {
+        if self.paused || !self.is_det() || self.is_outside() {
             return self.call(which);
         }
         let predicate = self.limits.callable(which);
@@ -173,8 +173,8 @@ impl Engine {
         self.runs(predicate);
     }
 
-    /// Nobody can be active: then there is no way out either. After a gap somebody may be.
-    fn nobody(&mut self) -> bool {
+    /// Whether no box can be active: then there is no way out either. After a gap one may be.
+    fn is_outside(&mut self) -> bool {
         if self.active.is_none() && self.lost {
             self.open();
         }
@@ -182,7 +182,7 @@ impl Engine {
     }
 
     fn exit(&mut self, det: bool) {
-        if self.nobody() {
+        if self.is_outside() {
             return self.call(0);
         }
         self.emit(if det {
@@ -228,7 +228,7 @@ impl Engine {
         if !self.is_det() {
             return self.redo();
         }
-        if self.nobody() {
+        if self.is_outside() {
             return self.call(2);
         }
         self.emit(Event::Fail);
@@ -266,7 +266,7 @@ impl Engine {
     }
 
     fn exception(&mut self, which: u8) {
-        if self.nobody() {
+        if self.is_outside() {
             return self.call(3);
         }
         let base = self.base();

@@ -100,7 +100,7 @@ impl Teller<'_> {
             Event::Tail { .. } => Some(Ended::LastCall),
             event => Class::of(event).way_out().map(Ended::By),
         };
-        let nobody = before.active().is_empty();
+        let none_active = before.active().is_empty();
         match step.event {
             Event::Gap { .. } => {
                 self.become_shown(&[], last, Ended::By(WayOut::Lost));
@@ -115,7 +115,7 @@ impl Teller<'_> {
                 if let Some(predicate) = self.visible(predicate) {
                     self.names.insert(of, Some(predicate));
                     happening.rows.push(0);
-                } else if nobody {
+                } else if none_active {
                     self.names.insert(of, Some(unknown));
                 }
             }
@@ -138,8 +138,8 @@ impl Teller<'_> {
                 .filter(|open| story.names[&open.called].is_some());
             shown.count() as u64 + u64::from(story.bottom.is_some())
         };
-        // Somebody of before a gap, or nobody knows of when.
-        if let (true, Some(ended)) = (nobody, way_out) {
+        // A box of before a gap, or called at an unknown time.
+        if let (true, Some(ended)) = (none_active, way_out) {
             let row = depth(self, &[]);
             let hidden_call =
                 matches!(step.event, Event::Tail { predicate } if self.hidden[predicate as usize]);

@@ -180,7 +180,7 @@ fn the_picture_of_a_folded_recording_has_all_events() {
     };
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(&path, &header, &options).unwrap();
-    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     let mut tick = clock::ticks() + LATER;
     let mut fold = Fold::begin(&path, limit).unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -36,7 +36,7 @@ fn record(events: &[(Event, u64)], predicates: u32, dialect: Dialect) -> Trace {
     let recorder = Recorder::create(&path, &header, &options).unwrap();
     for at in 0..predicates {
         assert_eq!(
-            recorder.predicate("user", &format!("p{at}"), 0, None, 0),
+            recorder.predicate(NewPredicate::named("user", &format!("p{at}"), 0)),
             at
         );
     }

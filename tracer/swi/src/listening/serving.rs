@@ -55,7 +55,7 @@ pub(super) fn serve(listener: &UnixListener) {
     }
 }
 
-/// Waits until somebody comes, or the one who has attached speaks or goes.
+/// Waits until a process connects, or the attached one speaks or goes.
 fn wait(listener: RawFd, line: Option<RawFd>) -> (bool, bool) {
     let poll = |fd| libc::pollfd {
         fd,
@@ -92,7 +92,7 @@ fn is_of_this_user(line: &UnixStream) -> bool {
     answer == 0 && peer.uid == unsafe { libc::geteuid() }
 }
 
-/// Hears what somebody wants who has come.
+/// Hears what a process wants that has connected.
 fn welcome(line: UnixStream, is_attached: bool) -> Option<Attached> {
     let heard = with_patience(&line).and_then(|()| Message::receive(&line));
     let answer = match heard {

@@ -4,6 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use portmortem_tracer::NewPredicate;
 use portmortem_tracer::format::{AUTOLOAD, FILL_TABLE};
 use portmortem_tracer::locks;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -369,7 +370,7 @@ impl KnownPredicate {
             let excluded = current.selection.excludes(&module_text, &text, number);
             let declare = || {
                 let recorder = &current.recorder;
-                let id = current.predicate(&module_text, &text, number, None, 0);
+                let id = current.predicate(NewPredicate::named(&module_text, &text, number));
                 if !is_recorded {
                     recorder.at_boundary(id);
                 }
@@ -416,7 +417,7 @@ impl KnownPredicate {
                 return current.pseudo(AUTOLOAD);
             }
             if class == StandingClass::FillsTable {
-                let declare = || current.predicate("system", FILL_TABLE, 0, None, 0);
+                let declare = || current.predicate(NewPredicate::named("system", FILL_TABLE, 0));
                 return *filling.get_or_insert_with(declare);
             }
             let declare = || {
@@ -424,7 +425,11 @@ impl KnownPredicate {
                 let file = (!file.is_empty()).then(|| current.file_name(&file));
                 let number = u32::try_from(arity).unwrap_or(u32::MAX);
                 let recorder = &current.recorder;
-                let id = current.predicate(&module_text, &text, number, file.as_deref(), line);
+                let id = current.predicate(NewPredicate {
+                    file: file.as_deref(),
+                    line,
+                    ..NewPredicate::named(&module_text, &text, number)
+                });
                 if class == StandingClass::Boundary {
                     recorder.at_boundary(id);
                 }

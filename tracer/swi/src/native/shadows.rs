@@ -32,7 +32,7 @@ pub(crate) fn shadow_of(data: usize) -> *mut Shadow {
 pub(crate) unsafe fn retire_shadow_of(shadow: *mut Shadow, stream: *const u8) {
     let _shadows = locks::lock(&SHADOWS);
     // SAFETY: a shadow is never freed. Whoever gets it retires it first, with the lock held, so if
-    // it has this stream, nobody uses it.
+    // it has this stream, it is not in use.
     unsafe {
         if (&raw const (*shadow).stream).read_volatile() == stream {
             (*shadow).retire();

@@ -1,10 +1,15 @@
 //! Recordings by the real engine.
 
+#[path = "../../../../tui/src/commands/boot_script.rs"]
+mod boot_script;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use portmortem_analyzer::Trace;
 use tempfile::TempDir;
+
+use boot_script::boot_script;
 
 /// The programs of this repository.
 pub(crate) fn program(name: &str) -> PathBuf {
@@ -33,15 +38,7 @@ pub(crate) fn record(options: &str, program: &Path, more: &[&str]) -> (Output, T
     let directory = TempDir::new().unwrap();
     let trace = directory.path().join("trace.pmt");
     let boot = directory.path().join("boot.pl");
-    let script = format!(
-        ":- asserta(user:file_search_path(library, '{}')).\n\
-         :- asserta(user:file_search_path(foreign, '{}')).\n\
-         :- use_module(library(portmortem_boot), []).\n\
-         :- portmortem_boot:boot('{}', [{options}]).\n",
-        root().join("prolog").display(),
-        library().display(),
-        trace.display()
-    );
+    let script = boot_script(&root().join("prolog"), &library(), &trace, options);
     std::fs::write(&boot, script).unwrap();
     let output = Command::new("swipl")
         .arg("-s")

@@ -157,7 +157,7 @@ impl TableView {
         pending.reverse();
         while let Some(row) = pending.pop() {
             order.push(row);
-            // What the filter found must not stay folded away, as far as somebody may look through it.
+            // What the filter found must not stay folded away, as far as one can look through it.
             let found = kept.is_some() && order.len() < MOST_UNFOLDED;
             if found || self.is_open(row as usize) {
                 let mut below = self.shape.below(row as usize).to_vec();

@@ -2,8 +2,8 @@
 //!
 //! Each thread takes the next trace, replays it and hands its rows on, so no more traces are in memory
 //! than there are threads. Where all traces share the files of the tables, rows are written in the order
-//! of the traces: a thread waits for its turn at each table. Parquet has a file for each trace and waits
-//! for nobody.
+//! of the traces: a thread waits for its turn at each table. Parquet has a file for each trace, so no
+//! thread waits.
 
 mod order;
 mod progress;

@@ -8,9 +8,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use portmortem_analyzer::advice::{Change, ClauseLine, ConjunctionGoal, WrittenPredicate};
+use portmortem_analyzer::trace::names::quoted;
 use serde_json::{Value, json};
-
-use super::super::prolog::atom;
 
 /// Reads the files.
 const PLAN: &str = include_str!("../../../prolog/portmortem_plan.pl");
@@ -101,13 +100,13 @@ impl EditPlan<'_> {
         fs::write(&script, PLAN)?;
         let requests = self.directory.join("requests.pl");
         let terms = self.changes.iter().enumerate().map(|(id, (file, change))| {
-            let file = atom(&file.display().to_string());
+            let file = quoted(&file.display().to_string());
             format!("change({id}, {file}, {}).\n", request(change))
         });
         fs::write(&requests, terms.collect::<String>() + facts)?;
         let goal = format!(
             "portmortem_plan:plan({})",
-            atom(&requests.display().to_string())
+            quoted(&requests.display().to_string())
         );
         let mut command = Command::new(self.engine);
         command.args(["-f", "none", "-g", &goal, "-t", "halt"]);
@@ -126,9 +125,9 @@ impl EditPlan<'_> {
 
 fn request(change: &Change) -> String {
     let goal =
-        |ConjunctionGoal { name, arity }: &ConjunctionGoal| format!("{}/{arity}", atom(name));
+        |ConjunctionGoal { name, arity }: &ConjunctionGoal| format!("{}/{arity}", quoted(name));
     let of = |WrittenPredicate { name, arity, .. }: &WrittenPredicate| {
-        format!("{}, {arity}", atom(name))
+        format!("{}, {arity}", quoted(name))
     };
     let order = |at: &ClauseLine, how: &str, one: &ConjunctionGoal, other: &ConjunctionGoal| {
         format!("order({}, {how}, {}, {})", at.line, goal(one), goal(other))

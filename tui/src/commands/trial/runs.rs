@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::trace::names::{printable, quoted};
 use tempfile::TempDir;
 
-use super::super::prolog::atom;
 use super::super::start::{Start, site_file};
 use super::child::{self, ChildRun};
 use super::ending::Ending;
@@ -167,7 +166,7 @@ impl<'a> Runs<'a> {
         let module = self.directory().join("portmortem_bound.pl");
         fs::write(&module, BOUND)?;
         let notes = self.directory().join("bound");
-        let [module, path] = [&module, &notes].map(|path| atom(&path.display().to_string()));
+        let [module, path] = [&module, &notes].map(|path| quoted(&path.display().to_string()));
         let load = format!(":- use_module({module}, []).\n:- portmortem_bound:note_in({path}).\n");
         let command = self.engine(probes, &load)?;
         match self.run_for(command, self.args.limit())? {
@@ -197,7 +196,7 @@ impl<'a> Runs<'a> {
         let options = self.start.options().join(", ");
         let mut script = format!(
             ":- use_module({}, []).\n:- portmortem_start:restore_command([{options}]).\n",
-            atom(&of_start.display().to_string())
+            quoted(&of_start.display().to_string())
         );
         script += first;
         let loaded = self.loaded();
@@ -210,7 +209,7 @@ impl<'a> Runs<'a> {
             let path = self.directory().join(format!("changed-{number}.pl"));
             fs::write(&path, text)?;
             let [file, text, loaded] = [file.as_path(), path.as_path(), loaded.as_path()]
-                .map(|path| atom(&path.display().to_string()));
+                .map(|path| quoted(&path.display().to_string()));
             script += &format!(
                 "prolog:open_source_hook(Path, In, _) :-\n    same_file(Path, {file}), !,\n    \
                  open({loaded}, write, Out), close(Out),\n    open({text}, read, In),\n    \

@@ -1,7 +1,7 @@
 // The timeline: which predicate was at which depth when. A row is one depth, the outermost first; a
 // box is as high as the part of its column of time in which it was there.
 
-const NOBODY = -1;
+const NO_BOX = -1;
 const UNKNOWN = -2;
 const DEPTH_HEIGHT = 15;
 const FAILS_HEIGHT = 22;
@@ -88,7 +88,7 @@ function ruler() {
 function timelineText(stream, column, depth) {
   const { from_ns: from, to_ns: to, columns, steps } = data.timeline;
   const at = from + ((to - from) * column) / columns;
-  const value = stream.grid[depth] ? stream.grid[depth][column] : NOBODY;
+  const value = stream.grid[depth] ? stream.grid[depth][column] : NO_BOX;
   const id = value >= 0 ? Math.floor(value / steps) : null;
   const what = id !== null ? `${nameOf(id)} at depth ${depth}` : value === UNKNOWN ? "not known" : "";
   const happened = `${counted(stream.events[column], "event", "events")}, ${counted(stream.fails[column], "fail", "fails")} in ${time(Math.round((to - from) / columns))}`;

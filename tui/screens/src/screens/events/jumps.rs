@@ -257,7 +257,7 @@ impl EventsScreen {
         let around = reader.stacks(&step).active.newest;
         match around.iter().find(|(_, other)| other.called != of.called) {
             Some((_, caller)) => self.go_to_event(stream, caller.called),
-            None => Effect::Say("nobody traced is around this box".to_owned()),
+            None => Effect::Say("no recorded box is around this one".to_owned()),
         }
     }
 

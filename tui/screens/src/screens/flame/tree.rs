@@ -78,7 +78,7 @@ impl Default for FlameShape {
 /// A box of the graph.
 #[derive(Debug, Clone)]
 pub(super) struct FlameNode {
-    /// Nobody for the box around all.
+    /// `None` for the box around all.
     pub(super) predicate: Option<PredicateIndex>,
     /// The box above, which has a lower number; `None` for the box around all.
     pub(super) parent: Option<u32>,

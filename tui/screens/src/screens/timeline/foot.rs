@@ -42,8 +42,8 @@ impl TimelineScreen {
                     )),
                 ]
             }
-            (Some(Shows::Nobody), _) => {
-                let text = self.about_nobody();
+            (Some(Shows::NoBox), _) => {
+                let text = self.about_no_box();
                 vec![Span::styled(format!(" {text}"), theme.faint)]
             }
             _ => vec![Span::styled(
@@ -77,12 +77,13 @@ impl TimelineScreen {
         buf.set_stringn(area.x, area.y + 1, text, area.width.into(), theme.text);
     }
 
-    fn about_nobody(&self) -> &'static str {
+    /// Why there is no box under the cursor.
+    fn about_no_box(&self) -> &'static str {
         match self.column() {
             Some(column) if column.gap_ticks > 0 => "events were lost here",
             Some(column) if column.paused_ticks > 0 => "recording is paused here",
-            _ if self.position.row > 0 => "nobody at this depth",
-            _ => "nobody traced is active",
+            _ if self.position.row > 0 => "no box at this depth",
+            _ => "no recorded box is active",
         }
     }
 

@@ -53,7 +53,7 @@ fn is_narrow(run: &CellRun) -> bool {
     match run.shows {
         Shows::Many(_) => true,
         Shows::One(_) => run.columns.len() < NAMED,
-        Shows::Unknown | Shows::Nobody => false,
+        Shows::Unknown | Shows::NoBox => false,
     }
 }
 

@@ -98,7 +98,7 @@ impl TimelineScreen {
                 (window.start_of(at), window.start_of(at + 1))
             }
             Shows::Unknown => return Effect::Say(self.about_unknown().to_owned()),
-            Shows::Nobody => return Effect::Say("no box here".to_owned()),
+            Shows::NoBox => return Effect::Say("no box here".to_owned()),
         };
         self.zoom_around(from, to)
     }

@@ -19,8 +19,8 @@ pub(super) struct CellRun {
 pub(super) enum Shows {
     /// It was not read yet.
     Unknown,
-    /// Nobody was at this depth.
-    Nobody,
+    /// No box was at this depth.
+    NoBox,
     /// One box, from where to where as far as it lies in the picture.
     One(Segment),
     /// Several boxes in each column, and which predicate was there longest in each of them; `None` if none took
@@ -34,7 +34,7 @@ impl Shows {
             return Self::Unknown;
         };
         match (cell.segments, cell.first) {
-            (0, _) | (_, None) => Self::Nobody,
+            (0, _) | (_, None) => Self::NoBox,
             (1, Some(only)) => Self::One(only),
             _ => Self::Many(cell.longest.map(|(predicate, _)| predicate)),
         }
@@ -61,7 +61,7 @@ impl Shows {
         match self {
             Self::One(segment) => Some(segment.predicate),
             Self::Many(longest) => longest,
-            Self::Unknown | Self::Nobody => None,
+            Self::Unknown | Self::NoBox => None,
         }
     }
 }

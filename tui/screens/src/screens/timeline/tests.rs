@@ -11,7 +11,7 @@ use portmortem_analyzer::machine::WayOut;
 use portmortem_analyzer::timeline::{Began, Ended};
 use portmortem_analyzer::{ReplayOptions, Trace};
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
-use portmortem_tracer::{Options, Recorder, clock};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -29,7 +29,7 @@ fn record(name: &str, streams: &[&[(Event, u64)]]) -> PathBuf {
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
     for at in 0..8 {
         assert_eq!(
-            recorder.predicate("user", &format!("p{at}"), 0, None, 0),
+            recorder.predicate(NewPredicate::named("user", &format!("p{at}"), 0)),
             at
         );
     }

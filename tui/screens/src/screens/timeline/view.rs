@@ -123,7 +123,7 @@ impl TimelineScreen {
             let runs = runs(picture, (row - window.first_row) as usize);
             let is_used = runs
                 .iter()
-                .any(|run| !matches!(run.shows, Shows::Nobody | Shows::Unknown));
+                .any(|run| !matches!(run.shows, Shows::NoBox | Shows::Unknown));
             let at_cursor = selected && row == self.position.row;
             if is_used || at_cursor {
                 let depth = format::right(&format::count(row.into()), usize::from(gutter) - 1);
@@ -294,7 +294,7 @@ impl TimelineScreen {
                 }
             }
             Shows::Unknown => put(buf, begin, y, &"·".repeat(width), width, theme.faint),
-            Shows::Nobody => {}
+            Shows::NoBox => {}
         }
         if let Some(cell) = cursor.and_then(|column| buf.cell_mut((x + column as u16, y))) {
             cell.set_style(theme.cursor);

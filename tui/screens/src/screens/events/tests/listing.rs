@@ -88,7 +88,7 @@ fn a_search_can_be_stopped() {
         (screen.progress(), screen.poll(true)),
         (None, Effect::Unused)
     );
-    // Nobody says that there is nothing.
+    // The screen does not claim that there is nothing.
     screen.clear();
     assert!(screen.why_empty().contains("stopped"));
 }
