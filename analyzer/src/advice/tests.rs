@@ -1,5 +1,6 @@
 //! Findings that depend on times: of traces whose ticks are given.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::atomic::AtomicU64;
 
@@ -27,7 +28,7 @@ use Step::{Call, Exit, Goal as At};
 const SORT: &str = "sort:by";
 
 /// The findings on a trace of these goals and steps, beside a source file.
-fn of(source: &str, goals: &[Goal], steps: &[(u64, Step)]) -> Vec<Finding> {
+fn of<'a>(source: &str, goals: &[Goal<'a>], steps: &[(u64, Step<'a>)]) -> Vec<Finding> {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("p.pl"), source).unwrap();
     let path = directory.path().join("p.pmt");
@@ -37,7 +38,7 @@ fn of(source: &str, goals: &[Goal], steps: &[(u64, Step)]) -> Vec<Finding> {
     };
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
     let (own, library) = ("p.pl", "engine:library/l.pl");
-    let predicate = |of: &str| {
+    let declare = |of: &str| {
         let (module, name) = of.split_once(':').unwrap_or(("user", of));
         let file = if module == "user" { own } else { library };
         let roles = match name {
@@ -50,6 +51,8 @@ fn of(source: &str, goals: &[Goal], steps: &[(u64, Step)]) -> Vec<Finding> {
                 .with_roles(roles),
         )
     };
+    let mut declared = BTreeMap::new();
+    let mut predicate = |of| *declared.entry(of).or_insert_with(|| declare(of));
     let sites: Vec<u32> = (1..)
         .zip(goals)
         .map(|(goal, &(caller, line, callee))| {
