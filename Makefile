@@ -48,7 +48,7 @@ test-memory:
 # tools/spark on a Spark cluster of its own: a worker is killed, traces are damaged, every sum is compared.
 test-cluster:
 	@command -v java >/dev/null || tools/install-packages openjdk-17-jre-headless
-	$(CARGO) build --quiet --package portmortem --package portmortem-polars
+	$(CARGO) build --quiet --package portmortem
 	tests/cluster/run
 
 # Every fuzz target for FUZZ_SECONDS, on one core; see fuzz/README.md. Stops at the first finding.
@@ -62,12 +62,12 @@ fuzz:
 	done
 
 install: engine
-	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi --package portmortem-prolog
+	$(CARGO) build --release --package portmortem --package portmortem-swi --package portmortem-prolog
 	tools/install-programs $(TARGET)/release $(DESTDIR)$(PREFIX)
 
 # A package of Debian: sudo apt install ./target/portmortem_0.1.0_amd64.deb
 deb: engine
-	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi --package portmortem-prolog
+	$(CARGO) build --release --package portmortem --package portmortem-swi --package portmortem-prolog
 	tools/make-deb $(TARGET)/release $(TARGET)
 
 # The package in a Debian that has nothing else. As root.
@@ -79,7 +79,7 @@ test-deb: deb
 # ?- pack_install('target/portmortem-0.1.0.tgz').
 PACK := $(TARGET)/pack/portmortem
 pack: engine
-	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi --package portmortem-prolog
+	$(CARGO) build --release --package portmortem --package portmortem-swi --package portmortem-prolog
 	tools/install-pack $(TARGET)/release/libportmortem_swi.so $(PACK)
 	tools/archive-pack $(TARGET)/release $(PACK) $(TARGET)
 

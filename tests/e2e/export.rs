@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use polars::prelude::{Column, DataFrame};
+use polars_core::prelude::{Column, DataFrame};
 use polars_io::SerReader;
 use polars_io::ipc::IpcReader;
 use polars_io::parquet::read::ParquetReader;

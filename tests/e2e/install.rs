@@ -136,7 +136,7 @@ fn a_package_of_debian() {
         .shows("libc6 (>= 2.")
         .shows("swi-prolog-nox (>= 9.0.4)");
     for file in [
-        "lib/portmortem/portmortem-polars",
+        "lib/portmortem/libportmortem_swi.so",
         "share/man/man1/portmortem-record.1.gz",
         "share/bash-completion/completions/portmortem",
         "share/swi-prolog/pack/portmortem/prolog/portmortem.pl",
@@ -198,7 +198,7 @@ fn a_pack_is_installed_from_its_archive() {
 
 const QUESTION: &str = "SELECT count(*) AS n FROM streams";
 
-/// The same question, and a file that polars writes, whatever the directory.
+/// A question in SQL, and a file that other programs read.
 fn asks(sandbox: &Sandbox, program: &Path) {
     let trace = sample("queens.pmt");
     let trace = trace.to_str().unwrap();
@@ -209,39 +209,6 @@ fn asks(sandbox: &Sandbox, program: &Path) {
     ];
     sandbox.run(program, export).succeeds();
     assert!(sandbox.path("tables/predicates.arrow").is_file());
-}
-
-#[test]
-fn without_the_program_with_polars() {
-    let sandbox = Sandbox::new();
-    let program = sandbox.path("portmortem");
-    fs::copy(built::portmortem(), &program).unwrap();
-    let trace = sample("queens.pmt");
-    let trace = trace.to_str().unwrap();
-    let missing = "the program for SQL, Parquet and Arrow, portmortem-polars is not beside";
-    sandbox
-        .run(&program, ["query", trace, QUESTION])
-        .refuses(missing);
-    for format in ["parquet", "arrow"] {
-        sandbox
-            .run(
-                &program,
-                ["export", trace, "--to", "tables", "--format", format],
-            )
-            .refuses(missing);
-    }
-    // Everything else does without.
-    sandbox
-        .run(&program, ["export", trace, "--to", "tables"])
-        .succeeds();
-    let mut named = sandbox.command(&program).args(["query", trace, QUESTION]);
-    named.command.env("PORTMORTEM_POLARS", built::polars());
-    named.wait().succeeds().prints("  n\n  1\n");
-    let mut wrong = sandbox.command(&program).args(["query", trace, QUESTION]);
-    wrong.command.env("PORTMORTEM_POLARS", &program);
-    wrong
-        .wait()
-        .refuses("PORTMORTEM_POLARS must be the path of a file portmortem-polars");
 }
 
 /// What `make install` would do is what it says it would; with the build under test in place of a release build.
@@ -273,9 +240,8 @@ fn make_install() {
         .succeeds();
     records(&sandbox, &prefix.join("bin/portmortem"));
     asks(&sandbox, &prefix.join("bin/portmortem"));
-    for part in ["portmortem-polars", "libportmortem_swi.so"] {
-        assert!(prefix.join("lib/portmortem").join(part).is_file(), "{part}");
-    }
+    let library = prefix.join("lib/portmortem/libportmortem_swi.so");
+    assert!(library.is_file());
 }
 
 #[test]

@@ -86,14 +86,42 @@ fn tables_can_be_joined() {
     assert_eq!(json[0]["traces"], 2);
 }
 
-/// A list is written whole, however long.
+/// Of SQL a user expects more than SELECT and JOIN.
 #[test]
-fn lists_are_whole() {
+fn all_of_sql_can_be_asked() {
     let sandbox = Sandbox::new();
-    let sql = "SELECT array_agg(predicate) AS all FROM (SELECT predicate FROM predicates ORDER BY predicate) p";
-    query(&sandbox, &["queens.pmt"], &[sql, "--format", "csv"])
-        .succeeds()
-        .prints("all\n\"[attack/2, attack/3, main/0, permute/3, queens/2, rows/3, sel/3]\"\n");
+    for (sql, answer) in [
+        (
+            "SELECT predicate FROM predicates WHERE calls = (SELECT max(calls) FROM predicates)",
+            "attack/3\n",
+        ),
+        (
+            "SELECT predicate FROM predicates p WHERE EXISTS (SELECT 1 FROM edges WHERE callee = 'attack/3' AND caller = p.predicate) ORDER BY 1",
+            "attack/2\nattack/3\n",
+        ),
+        (
+            "SELECT predicate, rank() OVER (ORDER BY calls DESC) AS place FROM predicates ORDER BY place LIMIT 2",
+            "attack/3,1\nsel/3,2\n",
+        ),
+        (
+            "WITH RECURSIVE chain(predicate, depth) AS (VALUES ('main/0', 0) UNION
+                SELECT callee, depth + 1 FROM edges JOIN chain ON caller = predicate WHERE depth < 9 AND recursive = false)
+                SELECT predicate, max(depth) FROM chain GROUP BY predicate ORDER BY 2, 1 LIMIT 2",
+            "main/0,0\nqueens/2,1\n",
+        ),
+        (
+            "SELECT group_concat(predicate, ' ') FROM (SELECT predicate FROM predicates WHERE predicate REGEXP '/2$' ORDER BY 1)",
+            "attack/2 queens/2\n",
+        ),
+        (
+            "SELECT caller, recursive, recursive AND calls > 0 FROM edges WHERE callee = 'sel/3' AND recursive",
+            "sel/3,true,1\n",
+        ),
+    ] {
+        let asked = query(&sandbox, &["queens.pmt"], &[sql, "--format", "csv"]).succeeds().out();
+        let rows = asked.split_once('\n').unwrap().1;
+        assert_eq!(rows, answer, "{sql}");
+    }
 }
 
 /// A table that does not fit is printed a value a line.
@@ -116,9 +144,13 @@ fn text_fits_the_width() {
     query(&sandbox, &["queens.pmt"], &["SELECT trace FROM cycles"])
         .succeeds()
         .prints("  trace\n  0 rows\n");
-    query(&sandbox, &["queens.pmt"], &["SHOW TABLES"])
-        .succeeds()
-        .shows("choicepoints\n");
+    query(
+        &sandbox,
+        &["queens.pmt"],
+        &["SELECT name FROM sqlite_schema"],
+    )
+    .succeeds()
+    .shows("choicepoints\n");
 }
 
 #[test]
@@ -143,10 +175,12 @@ fn errors_name_what_there_is() {
         "SELECT calls FROM predicates WHERE cals > 1",
         "no column is called cals; predicates has calls, ",
     );
-    refuses("SELEKT 1", "sql parser error");
-    refuses("", "");
-    refuses("SELECT 1; SELECT 2", "");
-    refuses("INSERT INTO predicates VALUES (1)", "");
+    refuses("SELEKT 1", "near \"SELEKT\": syntax error");
+    let one_question = "a query is one question and changes nothing";
+    refuses("", "SQL is empty");
+    refuses("SELECT 1; SELECT 2", one_question);
+    refuses("DELETE FROM predicates", one_question);
+    refuses("ATTACH '/etc/passwd' AS passwd", one_question);
     refuses("SELECT * FROM read_csv('/etc/passwd')", "read_csv");
     let none = sandbox.portmortem(["query", "absent.pmt", "SELECT trace FROM streams"]);
     none.refuses("absent.pmt");
@@ -173,73 +207,6 @@ fn options_stand_anywhere() {
     }
 }
 
-/// What polars does not know is an error in a sentence, and the way around it that it shows works.
-#[test]
-fn refused_sql_has_a_way_around() {
-    let sandbox = Sandbox::new();
-    for (what, sql) in [
-        (
-            "subqueries in the place of values",
-            "SELECT predicate, (SELECT max(calls) FROM predicates) AS most FROM predicates",
-        ),
-        (
-            "subqueries in the place of values",
-            "SELECT predicate FROM predicates WHERE calls > (SELECT avg(calls) FROM predicates)",
-        ),
-        (
-            "subqueries in the place of values",
-            "SELECT predicate FROM predicates WHERE calls > ALL (SELECT calls FROM edges)",
-        ),
-        (
-            "EXISTS",
-            "SELECT predicate FROM predicates p WHERE EXISTS (SELECT 1 FROM edges e WHERE e.caller = p.predicate)",
-        ),
-        (
-            "EXISTS",
-            "SELECT predicate FROM predicates WHERE NOT EXISTS (SELECT 1 FROM edges)",
-        ),
-        (
-            "SEMI JOIN",
-            "SELECT p.predicate FROM predicates p SEMI JOIN edges e ON p.predicate = e.caller",
-        ),
-        (
-            "WITH RECURSIVE",
-            "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM r",
-        ),
-        (
-            "the function rank",
-            "SELECT predicate, rank() OVER (ORDER BY calls) FROM predicates",
-        ),
-        (
-            "the function dense_rank",
-            "SELECT predicate, dense_rank() OVER (ORDER BY calls) FROM predicates",
-        ),
-        ("the function json_array", "SELECT json_array(1, 2)"),
-        (
-            "ROLLUP",
-            "SELECT predicate FROM predicates GROUP BY ROLLUP(predicate)",
-        ),
-        (
-            "SIMILAR TO",
-            "SELECT predicate FROM predicates WHERE predicate SIMILAR TO 'a%'",
-        ),
-    ] {
-        let refusal = query(&sandbox, &["queens.pmt"], &[sql]);
-        refusal.refuses(&format!("the SQL engine does not know {what}; "));
-        let error = refusal.err();
-        assert!(!error.contains("Span("), "{error}");
-        match error.split_once(", as in ") {
-            Some((_, instead)) => {
-                let answer = query(&sandbox, &["queens.pmt"], &[instead.trim_end()]);
-                answer.succeeds();
-            }
-            None => {
-                refusal.says("`portmortem export --format parquet --to DIR TRACE`");
-            }
-        }
-    }
-}
-
 /// What was lost is said, and the answer is of the rest.
 #[test]
 fn a_damaged_trace_is_answered_with_a_warning() {
@@ -251,16 +218,18 @@ fn a_damaged_trace_is_answered_with_a_warning() {
     answer.exits(3).prints("n\n1\n").says("warning: cut.pmt: ");
 }
 
+/// Events may be more than memory holds: only the columns that are read are kept, and those beside the memory.
 #[test]
-fn too_many_events_are_refused_with_the_way_out() {
+fn events_may_be_many() {
     let sandbox = Sandbox::new();
     let large = sandbox.path("large.pmt");
-    generate(&large, &Shape::new(Workload::Mixed, 4_000_001, 1)).unwrap();
-    let asked = |sql: &str| sandbox.portmortem(["query", "large.pmt", sql]);
-    asked("SELECT count(*) FROM events").refuses("portmortem export --tables events");
-    asked("SELECT sum(events) AS events FROM streams")
-        .succeeds()
-        .shows("4000001");
+    generate(&large, &Shape::new(Workload::Mixed, 1_000_001, 1)).unwrap();
+    let mut run = sandbox.command("sh".as_ref());
+    let limited =
+        "ulimit -d 200000; exec \"$portmortem\" --threads 1 query large.pmt \"$@\" --format csv";
+    let sql = "SELECT count(*), count(DISTINCT seq), max(seq) FROM events";
+    run = run.args(["-c", limited, "sh", sql]);
+    run.wait().succeeds().shows("\n1000001,1000001,1000000\n");
 }
 
 /// Whatever a question does to the SQL engine, the answer is an error in one line.
@@ -282,7 +251,7 @@ fn no_question_ends_the_program() {
             close.repeat(times)
         )
     };
-    let joined: String = (1..14)
+    let joined: String = (1..12)
         .map(|of| format!(" CROSS JOIN predicates p{of}"))
         .collect();
     for sql in [
@@ -290,32 +259,33 @@ fn no_question_ends_the_program() {
         nested("(", "calls", ")", 500),
         nested("abs(", "calls", ")", 15_000),
         nested("NOT ", "recursive", "", 25_000),
-        nested("-", "calls", "", 100_000),
+        nested("- ", "calls", "", 50_000),
         nested("CASE WHEN calls > 1 THEN ", "calls", " END", 3_000),
         nested("(SELECT ", "1", ")", 8_000),
         chain("+ 1 ", 30_000),
         chain("> 1 OR NOT calls ", 7_000) + "> 1",
-        format!("SELECT calls{} FROM predicates", "::BIGINT".repeat(12_000)),
         format!(
             "SELECT calls FROM predicates {}",
             "UNION ALL SELECT calls FROM predicates ".repeat(3_000)
         ),
-        format!("SELECT count(*) AS n FROM predicates p0 {joined}"),
         format!("SELECT p0.predicate FROM predicates p0 {joined}"),
-        "SELECT repeat('x', 1000000000000000000)".to_owned(),
-        "SELECT repeat(predicate, 1000000000000000000) FROM predicates".to_owned(),
-        "SELECT rpad(predicate, 1000000000000, 'x') FROM predicates".to_owned(),
-        "SELECT lpad(predicate, 9223372036854775807, predicate) FROM predicates".to_owned(),
+        "SELECT zeroblob(1000000000000000000)".to_owned(),
+        "SELECT hex(zeroblob(400000000))".to_owned(),
+        "SELECT printf('%*s', 2000000000, predicate) FROM predicates".to_owned(),
+        "SELECT replace(hex(zeroblob(100000)), '0', hex(zeroblob(100000)))".to_owned(),
         "SELECT 1e400, 99999999999999999999999999999999999999999999999999".to_owned(),
         "SELECT calls / 0, calls % 0 FROM predicates".to_owned(),
+        "SELECT sum(9223372036854775807) FROM predicates".to_owned(),
         "SELECT power(calls, 1e308), -9223372036854775808 / -1 FROM predicates".to_owned(),
         "SELECT calls FROM predicates LIMIT 99999999999999999999999".to_owned(),
-        "SELECT calls FROM predicates OFFSET -1".to_owned(),
+        "SELECT calls FROM predicates LIMIT 1 OFFSET -1".to_owned(),
         "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM r"
             .to_owned(),
         "WITH r AS (SELECT * FROM r) SELECT * FROM r".to_owned(),
-        "SELECT predicate FROM predicates WHERE predicate ~ '(a{1000}){1000}{1000}'".to_owned(),
+        "SELECT predicate FROM predicates WHERE predicate REGEXP '(a{1000}){1000}{1000}'"
+            .to_owned(),
         "SELECT predicate FROM predicates WHERE predicate REGEXP '(((a+)+)+)+$'".to_owned(),
+        "SELECT predicate FROM predicates WHERE predicate REGEXP 7".to_owned(),
         format!(
             "SELECT predicate FROM predicates WHERE predicate LIKE '{}'",
             "%_".repeat(40_000)
@@ -338,25 +308,24 @@ fn no_question_ends_the_program() {
             Status::Exit(1) => outcome.refuses(""),
             _ => panic!("{shown}: {outcome}"),
         };
-        assert!(!outcome.err().contains("overflowed its stack"), "{shown}");
     }
-    query(&sandbox, &["queens.pmt"], &[&chain("+ 1 ", 30_000)]).refuses("the SQL engine broke off");
 }
 
-/// The process that asks the SQL engine does not outlive the one that was started.
+/// An answer without end is written row by row, until its reader has seen enough.
 #[test]
-fn a_signal_ends_both_processes() {
+fn an_answer_may_have_no_end() {
     let sandbox = Sandbox::new();
-    let script = r#"
-        mkfifo out; exec 3<>out
-        "$portmortem" query TRACE 'SELECT * FROM events' --format csv >out & parent=$!
-        # It waits for a reader from here on.
-        head -c 1 <&3 >/dev/null
-        child=$(cat /proc/$parent/task/$parent/children)
-        kill -TERM $parent; wait $parent; echo $?
-        while test -e /proc/${child% } && ! grep -q '^State:.Z' /proc/${child% }/status; do sleep 0.1; done
-        echo "${child:+ended}"
-    "#;
-    let script = script.replace("TRACE", &format!("'{}'", sample("queens.pmt").display()));
-    sandbox.sh(&script).prints("143\nended\n");
+    let trace = sample("queens.pmt");
+    let sql = "WITH RECURSIVE r(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM r) SELECT n FROM r";
+    for (format, last) in [
+        ("csv", "4"),
+        ("json", "{\"n\":4},"),
+        ("prolog", "answer(1)."),
+    ] {
+        let script = format!(
+            "ulimit -d 500000; \"$portmortem\" query '{}' '{sql}' --format {format} | head -n 5 | tail -n 1",
+            trace.display()
+        );
+        sandbox.sh(&script).succeeds().prints(&format!("{last}\n"));
+    }
 }

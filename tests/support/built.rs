@@ -13,9 +13,8 @@ use std::time::SystemTime;
 const OVERRIDE: &str = "PORTMORTEM_TEST_PROGRAM";
 const LIBRARY: &str = "libportmortem_swi.so";
 const READER: &str = "libportmortem_prolog.so";
-const POLARS: &str = "portmortem-polars";
-const BUILD: &str = "cargo build --package portmortem --package portmortem-polars \
-                     --package portmortem-swi --package portmortem-prolog";
+const BUILD: &str =
+    "cargo build --package portmortem --package portmortem-swi --package portmortem-prolog";
 
 /// The built `portmortem`.
 ///
@@ -29,7 +28,7 @@ pub fn portmortem() -> &'static Path {
             return PathBuf::from(path).canonicalize().unwrap();
         }
         let directory = profile_directory();
-        for name in ["portmortem", POLARS, LIBRARY, READER] {
+        for name in ["portmortem", LIBRARY, READER] {
             let file = directory.join(name);
             assert!(file.is_file(), "{} is missing: {BUILD}", file.display());
             refuse_stale(&file);
@@ -44,26 +43,13 @@ pub fn portmortem() -> &'static Path {
 /// As [`portmortem`], or if it is not there.
 #[must_use]
 pub fn engine_library() -> PathBuf {
-    part(LIBRARY)
-}
-
-/// The program with polars that belongs to it.
-///
-/// # Panics
-/// As [`portmortem`], or if it is not there.
-#[must_use]
-pub fn polars() -> PathBuf {
-    part(POLARS)
-}
-
-fn part(name: &str) -> PathBuf {
     let program = portmortem();
-    let beside = program.with_file_name(name);
-    let installed = program.with_file_name("../lib/portmortem").join(name);
+    let beside = program.with_file_name(LIBRARY);
+    let installed = program.with_file_name("../lib/portmortem").join(LIBRARY);
     [beside, installed]
         .into_iter()
         .find(|path| path.is_file())
-        .unwrap_or_else(|| panic!("no {name} beside the program or in ../lib/portmortem"))
+        .unwrap_or_else(|| panic!("no {LIBRARY} beside the program or in ../lib/portmortem"))
 }
 
 /// Where the recordings of this process keep what they measured of this machine: not each of them

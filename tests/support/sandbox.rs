@@ -130,7 +130,6 @@ impl Sandbox {
             .env("TERM", "dumb")
             .env("portmortem", built::portmortem())
             .env_remove("PORTMORTEM_ENGINE_LIBRARY")
-            .env_remove("PORTMORTEM_POLARS")
             .env_remove("RUST_BACKTRACE")
             .env_remove("COLUMNS")
             .stdin(Stdio::null());

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use tables::{ExportArgs, ExportFormat, QueryArgs, QueryFormat};
+pub(crate) use tables::{ExportArgs, ExportFormat, QueryArgs, QueryFormat};
 
 pub(crate) use advise::{AdviseArgs, AdviseFormat, USUAL_LEAST};
 pub(crate) use attach::AttachArgs;

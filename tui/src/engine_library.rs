@@ -1,10 +1,4 @@
-//! The library that SWI-Prolog loads, and the Prolog sources that go with it.
-
-use std::path::PathBuf;
-
-use anyhow::Result;
-
-use crate::parts::ProgramFile;
+//! The Prolog sources that go with the library that SWI-Prolog loads.
 
 /// What undoes the traces of a site file of ours.
 pub(crate) const START: &str = include_str!("../../tracer/swi/prolog/portmortem_start.pl");
@@ -153,17 +147,3 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_disguise.pl"),
     ),
 ];
-
-const LIBRARY: ProgramFile = ProgramFile {
-    what: "the engine library",
-    file: "libportmortem_swi.so",
-    variable: "PORTMORTEM_ENGINE_LIBRARY",
-};
-
-/// The engine library.
-///
-/// # Errors
-/// If it is in none of the places where it may be; the message names them.
-pub(crate) fn find() -> Result<PathBuf> {
-    LIBRARY.find()
-}

@@ -1,14 +1,13 @@
-//! What the program `portmortem` does, all but what needs polars: `tui/polars` is a program of its
-//! own for that, and uses what is public here.
+//! What the program `portmortem` does.
 
-pub mod cli;
-pub mod commands;
+mod cli;
+mod commands;
 mod engine_library;
+mod library_file;
 mod page;
-mod parts;
-pub mod report;
+mod report;
 mod size;
-pub mod text_table;
+mod text_table;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -26,8 +25,7 @@ pub fn main() -> ExitCode {
 
 /// The exit status of a command. An error is told on standard error; only that the reader of our
 /// output has seen enough is none.
-#[must_use]
-pub fn exit_code(done: Result<ExitCode>) -> ExitCode {
+fn exit_code(done: Result<ExitCode>) -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// One column: its heading and what it holds.
 #[derive(Debug, Clone)]
-pub struct TextColumn {
+pub(crate) struct TextColumn {
     heading: String,
     cells: Vec<String>,
     /// What the cells become where the table would be too wide.
@@ -35,7 +35,7 @@ const CALLS: &str = " > ";
 
 impl TextColumn {
     /// A column of numbers.
-    pub fn right(heading: impl Into<String>, cells: Vec<String>) -> Self {
+    pub(crate) fn right(heading: impl Into<String>, cells: Vec<String>) -> Self {
         Self {
             heading: heading.into(),
             cells,
@@ -67,7 +67,7 @@ impl TextColumn {
     }
 
     /// A column of names. The last one of a table may be shortened to fit.
-    pub fn left(heading: impl Into<String>, cells: Vec<String>) -> Self {
+    pub(crate) fn left(heading: impl Into<String>, cells: Vec<String>) -> Self {
         Self {
             align: Align::Left,
             ..Self::right(heading, cells)
@@ -121,7 +121,7 @@ const MIN_NAME: usize = 16;
 /// Where the table would be wider than `width`, columns come closer together, then large counts are rounded, the widest column
 /// first, then dispensable columns are left out, and at last names in the last column are cut. But the rest of the table gives
 /// way to half a line of names only: one very long name is no reason to leave out figures of all rows.
-pub fn render(columns: &[TextColumn], width: usize) -> String {
+pub(crate) fn render(columns: &[TextColumn], width: usize) -> String {
     render_keeping(columns, width, MIN_NAME.max(width / 2))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the `rows!` of a table is the only definition of its columns: name, title, unit,
 //! help, type, and how to get a cell. Reports, screens, conditions, every file format and the
-//! polars frames read it, in the order of its fields.
+//! query in SQL reads it, in the order of its fields.
 
 use serde::Serialize;
 

@@ -28,7 +28,7 @@ tell them apart come before it: monday/run, tuesday/run.
 Files are complete or absent, and none is changed before all are written. Older files of
 the same name are replaced only with --force; partitions of traces that are not in this
 export stay.")]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
     #[arg(required_unless_present = "from", value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
@@ -51,7 +51,7 @@ pub struct ExportArgs {
 
 /// A file format of `export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
+pub(crate) enum ExportFormat {
     /// Comma-separated values
     Csv,
     /// Apache Parquet, partitioned by trace
@@ -77,11 +77,10 @@ Examples:
   portmortem query run.pmt --format prolog 'SELECT caller, callee FROM edges' > answer.pl
 
 Tables and columns are those of `export`; every table has a column trace. Only tables that the
-SQL names are made. The SQL is that of polars: SELECT with JOIN, GROUP BY, HAVING, WITH, UNION,
-and functions of text, numbers and windows. It has no subqueries in the place of values, no EXISTS,
-no WITH RECURSIVE and no rank(): the error says what to write in their place."
+SQL names are made. The SQL is that of SQLite, with REGEXP, median() and stddev(); LIKE knows
+capital from small letters. A whole number divided by another is a whole number: calls * 1.0 / exits."
 )]
-pub struct QueryArgs {
+pub(crate) struct QueryArgs {
     /// The traces, and last the question; patterns with *, ? and [] are expanded (** for any depth
     /// of directories)
     // One list: options may stand between any two of its words.
@@ -95,7 +94,7 @@ pub struct QueryArgs {
 impl QueryArgs {
     /// The traces.
     #[must_use]
-    pub fn traces(&self) -> Vec<PathBuf> {
+    pub(crate) fn traces(&self) -> Vec<PathBuf> {
         let traces = self.words.split_last().map(|(_, traces)| traces);
         let traces = traces.unwrap_or_default().iter();
         traces.map(PathBuf::from).collect()
@@ -103,7 +102,7 @@ impl QueryArgs {
 
     /// The question, as text.
     #[must_use]
-    pub fn sql(&self) -> Cow<'_, str> {
+    pub(crate) fn sql(&self) -> Cow<'_, str> {
         let last = self.words.last();
         last.map_or(Cow::Borrowed(""), |last| last.to_string_lossy())
     }
@@ -111,7 +110,7 @@ impl QueryArgs {
 
 /// How an answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum QueryFormat {
+pub(crate) enum QueryFormat {
     /// Text for people: a table, or an entry per line where that is too wide
     Text,
     /// Comma-separated values

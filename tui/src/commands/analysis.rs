@@ -17,7 +17,7 @@ use portmortem_analyzer::{Analysis, Filters};
 use crate::report::losses;
 
 /// Done, but parts of the trace were lost or damaged.
-pub const INCOMPLETE: u8 = 3;
+pub(super) const INCOMPLETE: u8 = 3;
 
 /// The figures of the trace at `path`; `filters` says which part of it to look at.
 pub(crate) fn analyse(
@@ -76,7 +76,7 @@ pub(crate) fn exit_code(analysis: &Analysis) -> ExitCode {
 }
 
 /// Says on standard error what was lost of a trace, if anything was; whether it was.
-pub fn warn_of_losses(analysis: &Analysis) -> bool {
+pub(super) fn warn_of_losses(analysis: &Analysis) -> bool {
     let losses = losses(analysis);
     if !losses.is_empty() {
         let path = printable(&analysis.path.to_string_lossy());
@@ -89,7 +89,7 @@ pub fn warn_of_losses(analysis: &Analysis) -> bool {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Does `work`, which counts up `done` to `total` bytes, and draws a bar on a terminal meanwhile.
-pub fn with_progress<T>(total: u64, done: &AtomicU64, work: impl FnOnce() -> T) -> T {
+pub(super) fn with_progress<T>(total: u64, done: &AtomicU64, work: impl FnOnce() -> T) -> T {
     with_progress_of(total, &|| done.load(Ordering::Relaxed), work)
 }
 

@@ -22,7 +22,7 @@ use super::prolog::atoms;
 use super::start::{Start, site_file};
 use super::watcher::{ProgramLine, WatchersEnd};
 use crate::cli::{KeepOption, RecordArgs};
-use crate::engine_library;
+use crate::{engine_library, library_file};
 
 /// An engine that is ready to run a program.
 pub(crate) struct PreparedEngine {
@@ -40,7 +40,7 @@ impl PreparedEngine {
         output: &Path,
         line: Option<RawFd>,
     ) -> Result<Self> {
-        let library = engine_library::find()?;
+        let library = library_file::find()?;
         let boot = tempfile::Builder::new()
             .prefix("portmortem-")
             .tempdir()

@@ -12,7 +12,7 @@ use glob::MatchOptions;
 
 /// A trace among others.
 #[derive(Debug)]
-pub struct Input {
+pub(super) struct Input {
     /// Its file, as it was given.
     pub path: PathBuf,
     /// What the tables call it; no two have the same name.
@@ -24,7 +24,7 @@ pub struct Input {
 ///
 /// # Errors
 /// If there are none, a pattern is malformed, or the list cannot be read.
-pub fn inputs(traces: &[PathBuf], from: Option<&Path>) -> Result<Vec<Input>> {
+pub(super) fn inputs(traces: &[PathBuf], from: Option<&Path>) -> Result<Vec<Input>> {
     let mut paths = Vec::new();
     for path in traces {
         expand(path, &mut paths)?;

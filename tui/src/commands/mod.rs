@@ -1,7 +1,7 @@
 //! One module per command.
 
 mod advise;
-pub mod analysis;
+mod analysis;
 mod annotate;
 mod attach;
 mod baseline;
@@ -13,22 +13,23 @@ mod diff;
 mod each;
 mod engine;
 mod events;
-pub mod export;
+mod export;
 mod folding;
 mod graph;
 mod html;
 mod index;
 mod info;
-pub mod inputs;
+mod inputs;
 mod manual;
 mod pack;
-mod polars;
 mod predict;
 mod prolog;
+mod query;
 mod record;
 mod report;
 mod scope;
 mod start;
+mod table_progress;
 mod trial;
 mod tui;
 mod verify;
@@ -67,7 +68,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Graph(args) => graph::run(args),
         Command::Html(args) => html::run(args),
         Command::Annotate(args) => annotate::run(args),
-        Command::Query(_) => polars::query(),
+        Command::Query(args) => query::run(args),
         Command::Events(args) => events::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Index { traces } => index::run(traces),
@@ -90,7 +91,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
 ///
 /// # Errors
 /// If they cannot be started.
-pub fn use_threads(threads: Option<u16>) -> Result<()> {
+fn use_threads(threads: Option<u16>) -> Result<()> {
     if let Some(threads) = threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.into())

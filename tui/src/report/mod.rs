@@ -49,7 +49,7 @@ const LEAST_WIDTH: usize = 80;
 
 /// The width that reports are laid out for.
 #[must_use]
-pub fn page_width() -> usize {
+pub(crate) fn page_width() -> usize {
     chosen_width().unwrap_or(LEAST_WIDTH)
 }
 

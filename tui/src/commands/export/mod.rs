@@ -6,7 +6,6 @@
 //! thread waits.
 
 mod order;
-mod progress;
 pub(super) mod staging;
 
 use std::fs;
@@ -24,32 +23,26 @@ use portmortem_analyzer::export::{
 use portmortem_analyzer::tables::Table;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters, Trace};
+use portmortem_columnar::{Arrow, Parquet};
 
 use super::analysis::{INCOMPLETE, with_progress_of};
 use super::inputs::{self, Input};
-use super::polars;
+use super::table_progress::{RowsAsBytes, TableProgress};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::report::losses;
 use order::InOrder;
-use progress::{ExportProgress, RowsAsBytes};
+
 use staging::Staging;
 
-/// Writes the tables, or leaves that to the program with polars.
+/// Writes the tables of all traces that can be read. The exit status says whether all of them are whole.
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
-    match args.format {
-        ExportFormat::Csv => write(args, &Csv),
-        ExportFormat::Json => write(args, &Json),
-        ExportFormat::Prolog => write(args, &Prolog),
-        ExportFormat::Arrow | ExportFormat::Parquet => polars::take_over(),
-    }
-}
-
-/// Writes the tables of all traces that can be read, by the exporter of the format that is asked for.
-/// The exit status says whether all of them are whole.
-///
-/// # Errors
-/// If no trace can be read, or a file cannot be written.
-pub fn write(args: &ExportArgs, exporter: &'static dyn Exporter) -> Result<ExitCode> {
+    let exporter: &dyn Exporter = match args.format {
+        ExportFormat::Arrow => &Arrow,
+        ExportFormat::Csv => &Csv,
+        ExportFormat::Json => &Json,
+        ExportFormat::Parquet => &Parquet,
+        ExportFormat::Prolog => &Prolog,
+    };
     let inputs = inputs::inputs(&args.traces, args.from.as_deref())?;
     let threads = rayon::current_num_threads().min(inputs.len());
     let export = Export::new(args, exporter, &inputs, threads)?;
@@ -79,7 +72,7 @@ struct Export<'a> {
     shared: Vec<InOrder<Box<dyn TableWriter>>>,
     /// The next trace to be taken.
     next: AtomicUsize,
-    progress: ExportProgress,
+    progress: TableProgress,
     /// By number of the trace, what is to be said about it.
     remarks: Mutex<Vec<(usize, TraceRemark)>>,
     /// Why no table can be written; the others stop.
@@ -105,7 +98,7 @@ impl<'a> Export<'a> {
         let mut export = Self {
             to: &args.to,
             inputs,
-            progress: ExportProgress::new(&tables, threads),
+            progress: TableProgress::new(&tables, threads),
             tables,
             format,
             staging: Staging::new(&args.to)?,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use polars::prelude::PolarsError;
+use polars_error::PolarsError;
 use portmortem_analyzer::export::ExportError;
 
 /// An output that remembers why it failed first.

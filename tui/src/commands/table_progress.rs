@@ -1,4 +1,4 @@
-//! How far an export has come, in bytes of the traces.
+//! How far the making of tables has come, in bytes of the traces.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::tables::Table;
 
-use crate::commands::inputs::Input;
+use super::inputs::Input;
 
 /// What is done of all traces together.
-pub(super) struct ExportProgress {
+pub(super) struct TableProgress {
     /// How often a trace is read: for its figures, and for its events if they are asked for.
     passes: u64,
     finished: AtomicU64,
@@ -17,7 +17,7 @@ pub(super) struct ExportProgress {
     current: Vec<AtomicU64>,
 }
 
-impl ExportProgress {
+impl TableProgress {
     pub(super) fn new(tables: &[Table], threads: usize) -> Self {
         Self {
             passes: if tables.contains(&Table::Events) {
@@ -100,7 +100,7 @@ mod tests {
             path,
             name: String::new(),
         };
-        let progress = ExportProgress::new(&[Table::Edges, Table::Events], 2);
+        let progress = TableProgress::new(&[Table::Edges, Table::Events], 2);
         assert_eq!(
             progress.total(std::slice::from_ref(&input)),
             2 * size(&input)

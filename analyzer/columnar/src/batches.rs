@@ -1,44 +1,45 @@
 //! Rows that are collected and written some at a time, so that no table is held whole.
 
-use polars::prelude::{DataFrame, PolarsResult};
+use polars_arrow::datatypes::ArrowSchemaRef;
+use polars_error::PolarsResult;
 use portmortem_analyzer::export::{Encoded, ExportError, Rows, TableWriter, own};
-use portmortem_analyzer::tables::{Cell, Column};
+use portmortem_analyzer::tables::Cell;
 
-use crate::FrameBuilder;
+use crate::columns::{ColumnBatch, ColumnsBuilder};
 use crate::output::OutputFailure;
 
 /// Rows of a batch: some megabytes, and still enough to be worth a row group of their own.
 const BATCH: usize = 1 << 17;
 
-/// A file that frames are added to.
-pub(crate) trait FrameFile: Send + Sync {
+/// A file that batches of rows are added to.
+pub(crate) trait ColumnFile: Send + Sync {
     /// Its format.
     const FORMAT: &'static str;
 
-    /// A frame in the terms of the file.
+    /// A batch in the terms of the file.
     type Encoded: Send + 'static;
 
-    /// Encodes a frame. Any thread may, and several at the same time.
-    fn encode(&self, frame: DataFrame) -> PolarsResult<Self::Encoded>;
+    /// Encodes a batch. Any thread may, and several at the same time.
+    fn encode(&self, batch: ColumnBatch) -> PolarsResult<Self::Encoded>;
 
     fn add(&self, encoded: Self::Encoded) -> PolarsResult<()>;
 
     fn end(&mut self) -> PolarsResult<()>;
 }
 
-/// A [`FrameFile`] as a writer of rows.
+/// A [`ColumnFile`] as a writer of rows.
 pub(crate) struct Batches<F> {
-    columns: &'static [Column],
-    pub(crate) rows: FrameBuilder,
-    pub(crate) file: F,
-    pub(crate) failure: OutputFailure,
+    schema: ArrowSchemaRef,
+    rows: ColumnsBuilder,
+    file: F,
+    failure: OutputFailure,
 }
 
-impl<F: FrameFile> Batches<F> {
-    pub(crate) fn new(columns: &'static [Column], file: F, failure: OutputFailure) -> Self {
+impl<F: ColumnFile> Batches<F> {
+    pub(crate) fn new(schema: ArrowSchemaRef, file: F, failure: OutputFailure) -> Self {
         Self {
-            columns,
-            rows: FrameBuilder::new(columns),
+            rows: ColumnsBuilder::new(&schema),
+            schema,
             file,
             failure,
         }
@@ -46,8 +47,8 @@ impl<F: FrameFile> Batches<F> {
 
     fn flush(&mut self) -> PolarsResult<()> {
         if self.rows.rows() > 0 {
-            let frame = self.rows.take()?;
-            self.file.add(self.file.encode(frame)?)?;
+            let batch = self.rows.take()?;
+            self.file.add(self.file.encode(batch)?)?;
         }
         Ok(())
     }
@@ -57,7 +58,7 @@ impl<F: FrameFile> Batches<F> {
     }
 }
 
-impl<F: FrameFile> TableWriter for Batches<F> {
+impl<F: ColumnFile> TableWriter for Batches<F> {
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
         let mut result = self.rows.push(cells);
         if self.rows.rows() >= BATCH {
@@ -72,9 +73,9 @@ impl<F: FrameFile> TableWriter for Batches<F> {
 
     fn encode(&self, rows: &Rows<'_>) -> Result<Encoded, ExportError> {
         let encode = || {
-            let mut builder = FrameBuilder::new(self.columns);
-            rows.iter().try_for_each(|row| builder.push(row))?;
-            self.file.encode(builder.finish()?)
+            let mut columns = ColumnsBuilder::new(&self.schema);
+            rows.iter().try_for_each(|row| columns.push(row))?;
+            self.file.encode(columns.take()?)
         };
         Ok(Box::new(self.explained(encode())?))
     }
