@@ -1,4 +1,4 @@
-//! `portmortem query`: every table can be asked in SQL, and the answers are those of the other commands.
+//! `portmortem query`: every table can be asked in SQL, and answers are those of the other commands.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -218,7 +218,7 @@ fn a_damaged_trace_is_answered_with_a_warning() {
     answer.exits(3).prints("n\n1\n").says("warning: cut.pmt: ");
 }
 
-/// Events may be more than memory holds: only the columns that are read are kept, and those beside the memory.
+/// Events may be more than memory holds: the columns that are read are kept beside the memory.
 #[test]
 fn events_may_be_many() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,5 @@
-//! Apache Arrow's file format (IPC), not compressed, so that it can be mapped. What is not known is null.
+//! Apache Arrow's file format (IPC), not compressed, so that it can be mapped. What is not known is
+//! null.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,8 +1,9 @@
 //! Questions in SQL about the tables of some traces, which SQLite answers.
 //!
-//! A query is understood with empty tables first: unknown names are errors before any trace is read. SQLite says which columns it
-//! reads, and only those are filled. They are in a database of SQLite's own, in memory as long as it is small and in a temporary file
-//! beyond, so rows are bounded by the disk alone.
+//! A query is understood with empty tables first: unknown names are errors before any trace is
+//! read. SQLite says which columns it reads, and only those are filled. They are in a database of
+//! SQLite's own, in memory as long as it is small and in a temporary file beyond, so rows are
+//! bounded by the disk alone.
 
 mod answer;
 mod functions;
@@ -97,7 +98,8 @@ impl Query {
         self.read.iter().map(|read| read.table)
     }
 
-    /// Adds the rows of a trace to the tables that it reads. `added` is told of each, and its table.
+    /// Adds the rows of a trace to the tables that it reads. `added` is told of each, and its
+    /// table.
     ///
     /// # Errors
     /// If SQLite refuses, as on a full disk.
@@ -131,7 +133,8 @@ impl Query {
             .collect())
     }
 
-    /// Hands each row of the answer, by what was added, to `take`: a value for each column. No row is kept here.
+    /// Hands each row of the answer, by what was added, to `take`: a value for each column. No row
+    /// is kept here.
     ///
     /// # Errors
     /// The first one of `take`, or [`QueryError`] if SQLite cannot find the next row.

@@ -1,4 +1,5 @@
-//! How an answer is printed. Files and facts go out row by row; a table for people waits for its widest rows.
+//! How an answer is printed. Files and facts go out row by row; a table for people waits for its
+//! widest rows.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -59,7 +60,8 @@ struct AnswerColumn {
     is_numeric: bool,
 }
 
-/// A name in the last column is not cut shorter than this: the answer is printed line by line instead.
+/// A name in the last column is not cut shorter than this: the answer is printed line by line
+/// instead.
 const MIN_LAST: usize = 16;
 
 /// An answer with more bytes is no table.

@@ -20,7 +20,8 @@ use crate::cli::QueryArgs;
 /// Names in errors are cut at so many cells.
 const MOST_NAME: usize = 60;
 
-/// Prints the answer; status 3 if parts of a trace are missing. A trace that cannot be read is an error.
+/// Prints the answer; status 3 if parts of a trace are missing. A trace that cannot be read is an
+/// error.
 pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
     ensure_question(args)?;
     let inputs = inputs::inputs(&args.traces(), None)?;
