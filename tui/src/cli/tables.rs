@@ -71,14 +71,14 @@ pub(crate) enum ExportFormat {
     after_help = "\
 Examples:
   portmortem query run.pmt 'SELECT predicate, calls FROM predicates ORDER BY calls DESC LIMIT 5'
-  portmortem query run.pmt 'SHOW TABLES'
+  portmortem query run.pmt 'SELECT name FROM sqlite_schema'
   portmortem query runs/*.pmt 'SELECT trace, sum(events) AS events FROM streams GROUP BY trace'
   portmortem query run.pmt --format csv 'SELECT * FROM sites WHERE fails > 1000' > sites.csv
   portmortem query run.pmt --format prolog 'SELECT caller, callee FROM edges' > answer.pl
 
-Tables and columns are those of `export`; every table has a column trace. Only tables that the
-SQL names are made. The SQL is that of SQLite, with REGEXP, median() and stddev(); LIKE knows
-capital from small letters. A whole number divided by another is a whole number: calls * 1.0 / exits."
+Tables and columns are those of `export`; every table has a column trace. Only what the SQL reads
+is made. The SQL is that of SQLite, with REGEXP, median() and stddev(); LIKE knows capital from
+small letters. A whole number divided by another is one; redos * 1.0 / calls is not."
 )]
 pub(crate) struct QueryArgs {
     /// The traces, and last the question; patterns with *, ? and [] are expanded (** for any depth

@@ -103,6 +103,9 @@ fn explained(error: QueryError) -> Error {
             });
             anyhow::anyhow!("{error}{}", lists.collect::<String>())
         }
+        QueryError::Refused(text) if text.ends_with("syntax error") => anyhow::anyhow!(
+            "{text}; the SQL is that of SQLite, and SELECT name FROM sqlite_schema lists the tables"
+        ),
         _ => error.into(),
     }
 }
