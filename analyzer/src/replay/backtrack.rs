@@ -4,11 +4,10 @@
 //! [`super::join`] finds out what it means.
 
 use super::boxes::{ArenaBox, PhysicalBox, RootId, entries, logical};
-use super::choices::{Choice, Failed, Idle, Live, Reason, RedoCause, Resumed, Taken, Who};
+use super::choices::{Choice, Failed, Live, Reason, RedoCause, Resumed, Who};
 use super::chunk::Chunk;
 use super::ledger::{CUT, NONE, REDO, add};
 use crate::figures::Port;
-use crate::trace::PredicateIndex;
 
 impl Chunk<'_> {
     /// A redo meant the innermost box on the way; those around it were re-entered with it.
@@ -31,22 +30,8 @@ impl Chunk<'_> {
         } else {
             self.boxes.get(outermost).own
         };
-        Live {
-            ticks: self.now.work() - self.undone,
-            idle: idle.saturating_sub(self.idle_undone),
-            level: self.levels.len() as u32,
-        }
-    }
-
-    /// Goes back to the work of `to`. Returns the ticks undone, and those of them that are idle.
-    fn undo(&mut self, to: &Live) -> (u64, u64) {
-        let from = self.live();
-        let idle = if from.level == to.level { to.idle } else { 0 };
-        let undone = from.ticks.saturating_sub(to.ticks);
-        let idle = from.idle.saturating_sub(idle);
-        self.undone += undone;
-        self.idle_undone += idle;
-        (undone, idle)
+        let level = self.levels.len() as u32;
+        self.thrown_away.live(self.clock.now().work(), idle, level)
     }
 
     /// The cause of a redo.
@@ -55,7 +40,7 @@ impl Chunk<'_> {
             who,
             reason: Reason::WasActive,
         };
-        let cause = match self.failed {
+        let cause = match self.last_failure.now() {
             Failed::Nothing | Failed::Held(_) => active(self.inner()),
             Failed::Driver => RedoCause {
                 who: self.inner(),
@@ -73,21 +58,8 @@ impl Chunk<'_> {
             Failed::AsBefore => active(Who::Before),
             Failed::Known(cause) => cause,
         };
-        self.failed = Failed::Known(cause);
+        self.last_failure.known(cause);
         cause
-    }
-
-    /// A predicate is called, after which a failure before may no longer matter.
-    pub(super) fn forget_failure(&mut self, called: PredicateIndex) {
-        self.failed = match self.failed {
-            Failed::Nothing => return,
-            _ if !self.scope.kind_of(called).is_between_ports() => Failed::Nothing,
-            Failed::Held(count) => Failed::Held(count + 1),
-            failed => {
-                self.held = failed;
-                Failed::Held(1)
-            }
-        };
     }
 
     /// The last of the first `left` roots that were active when the chunk began.
@@ -96,20 +68,6 @@ impl Chunk<'_> {
         last.and_then(|last| self.levels.get(last))
             .copied()
             .unwrap_or(NONE)
-    }
-
-    /// Whose failure matters once the active box has exited, determinately.
-    #[inline(always)]
-    pub(super) fn failed_after_exit_det(&self) -> Failed {
-        match self.failed {
-            Failed::Nothing | Failed::Driver | Failed::Exited(_) | Failed::Known(_) => {
-                self.failed_after_exit()
-            }
-            Failed::Held(1) => self.held,
-            Failed::Held(count) => Failed::Held(count - 1),
-            Failed::AsBefore => Failed::Left(1),
-            Failed::Left(count) => Failed::Left(count + 1),
-        }
     }
 
     /// Whose failure matters once the active box has exited, which no failure before does.
@@ -173,23 +131,17 @@ impl Chunk<'_> {
         if boxed.arc == NONE {
             return self.pass_hidden(choice.id, Port::Redo);
         }
-        let (undone, idle) = self.undo(&choice.live);
-        let level = self.levels.len() as u32;
+        let live = self.live();
         let boxed = self.boxes.get_mut(choice.id);
         let id = boxed.arc;
         let resumed = match boxed.root {
             NONE => Resumed::By(id),
             root => Resumed::Root(root),
         };
-        let edge = self.backtracks.entry((cause, resumed)).or_default();
-        edge.count += 1;
-        add(&mut edge.undone, undone);
-        if idle > 0 {
-            edge.idle.add(Idle { ticks: idle, level });
-        }
+        self.thrown_away.redo((cause, resumed), &live, &choice.live);
         self.on_chain.leave_by(caller, id);
-        boxed.since = self.now;
-        let lived = self.now.all - choice.pushed;
+        boxed.since = self.clock.now();
+        let lived = self.clock.now().all - choice.pushed;
         for (entry, boxes) in entries(boxed) {
             let figures = self.ledger.figures(entry.arc);
             figures.ports.redos += boxes;
@@ -200,7 +152,7 @@ impl Chunk<'_> {
         if let Some(chain) = &mut boxed.chain {
             self.ledger.figures(id).count_shared(REDO, 0, 1);
             for (at, ((entry, _), group)) in chain.groups.iter_mut().enumerate() {
-                group.entered = self.now.times(group.boxes);
+                group.entered = self.clock.now().times(group.boxes);
                 let covered = group.boxes - u64::from(at == chain.last);
                 self.ledger
                     .figures(entry.arc)
@@ -226,42 +178,40 @@ impl Chunk<'_> {
             parent: self.active,
             arc: later,
             exited: true,
-            since: self.now,
+            since: self.clock.now(),
             ..PhysicalBox::EMPTY
         });
         self.depth += 1;
         self.max_depth = self.max_depth.max(self.depth);
-        self.popped += 1;
-        self.taken.push(Taken::Redo {
-            root,
-            now: self.now.all,
-            live,
-            cause,
-        });
+        self.choices
+            .redo_before(root, self.clock.now().all, live, cause);
         // From here on live work is counted from what it was when the box exited.
-        self.undo(&Live {
+        let exited = Live {
             level: live.level,
             ..Live::default()
-        });
+        };
+        self.thrown_away.undo(&live, &exited);
     }
 
     pub(super) fn cut(&mut self, count: u32) {
         // Control went on to the cut after whatever failed before it.
-        self.failed = Failed::Nothing;
+        self.last_failure.forget();
         let by = self.inner();
-        let left = self.height() - i64::from(count);
+        let left = self.choices.height() - i64::from(count);
         let active = self.boxes.get(self.active);
         self.taken_below |= active.root == NONE && left < active.base;
         self.unusual |= self.taken_below && !self.whole;
         for done in 0..count {
             let Some(choice) = self.choices.pop() else {
-                return if self.whole {
-                    self.cut_unknown(count - done, by)
+                if self.whole {
+                    self.cut_unknown(count - done, by);
                 } else {
-                    self.cut_before(count - done, by)
-                };
+                    let now = self.clock.now().all;
+                    self.choices.cut_before(count - done, now, by);
+                }
+                return;
             };
-            let lived = self.now.all - choice.pushed;
+            let lived = self.clock.now().all - choice.pushed;
             let boxed = self.boxes.get(choice.id);
             for (at, (id, boxes)) in logical(boxed).enumerate() {
                 let figures = self.ledger.figures(id);
@@ -276,7 +226,7 @@ impl Chunk<'_> {
                 } else {
                     Who::Predicate(arc.predicate)
                 };
-                *self.cuts.entry((by, cut)).or_default() += boxes;
+                self.thrown_away.cut(by, cut, boxes);
             }
             if boxed.is_hidden() {
                 self.pass_hidden(choice.id, Port::Cut);
@@ -286,12 +236,5 @@ impl Chunk<'_> {
                 self.boxes.release(choice.id);
             }
         }
-    }
-
-    #[cold]
-    fn cut_before(&mut self, count: u32, by: Who) {
-        self.popped += i64::from(count);
-        let now = self.now.all;
-        self.taken.push(Taken::Cut { count, now, by });
     }
 }

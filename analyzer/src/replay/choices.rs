@@ -119,7 +119,7 @@ pub(super) enum Failed {
     /// That of a box, which may have been some redos ago.
     Known(RedoCause),
     /// The last ports were calls of what happens between two ports, so many. When they have exited it is what
-    /// [`Chunk::held`](super::chunk::Chunk::held) says.
+    /// [`LastFailure::held`](super::last_failure::LastFailure::held) says.
     Held(u32),
     /// The only ports in the chunk were exits of so many boxes of before.
     Left(u32),

@@ -9,11 +9,13 @@ use portmortem_tracer::format::Dialect;
 use rustc_hash::FxHashMap;
 
 use super::boxes::{ArenaBox, Boxes, PhysicalBox, RootId};
-use super::choices::{Backtrack, Choice, Failed, RedoCause, Resumed, Taken, Who};
-use super::clock::Ticks;
+use super::choice_stack::ChoiceStack;
+use super::clock::{ChunkClock, Ticks};
+use super::last_failure::LastFailure;
 use super::ledger::{ArcId, Entry, Ledger, NEVER, NONE, PlaceId, WayOut};
 use super::on_chain::OnChain;
 use super::routes::Route;
+use super::thrown_away::ThrownAway;
 use crate::figures::StreamFigures;
 use crate::figures::profile::ViolationKind;
 use crate::machine::Class;
@@ -80,37 +82,23 @@ pub(super) struct Chunk<'c> {
     pub(super) roots: Vec<Root>,
     /// Roots of the chain that was active at the beginning, innermost first.
     pub(super) levels: Vec<RootId>,
-    pub(super) choices: Vec<Choice>,
-    pub(super) taken: Vec<Taken>,
-    pub(super) backtracks: FxHashMap<(RedoCause, Resumed), Backtrack>,
-    pub(super) cuts: FxHashMap<(Who, Who), u64>,
+    pub(super) choices: ChoiceStack,
+    pub(super) thrown_away: ThrownAway,
     pub(super) on_chain: OnChain,
     pub(super) active: ArenaBox,
-    /// How many entries of before the chunk left the choice stack.
-    pub(super) popped: i64,
-    /// Boxes on the active chain and heights of the choice stack, relative to the beginning.
+    /// Boxes on the active chain, relative to the beginning.
     pub(super) depth: i64,
     pub(super) max_depth: i64,
-    pub(super) max_height: i64,
-    pub(super) tick: u64,
+    pub(super) clock: ChunkClock,
     /// Events so far.
     pub(super) events: u64,
-    /// Ticks of the chunk that belong to a box.
-    pub(super) now: Ticks,
     /// Roots that are no work, as far as that was told when the chunk began.
     left_out: Vec<RootId>,
-    pub(super) paused: bool,
-    pub(super) paused_ticks: u64,
-    pub(super) undone: u64,
-    pub(super) idle_undone: u64,
-    pub(super) failed: Failed,
-    /// What it will be again, if it is [`Failed::Held`].
-    pub(super) held: Failed,
+    pub(super) last_failure: LastFailure,
     /// The state at the beginning is known: no box was active.
     pub(super) whole: bool,
     /// Stands for no box in a whole stream; after a gap, an unknown box.
     pub(super) bottom: ArenaBox,
-    pub(super) gap_ticks: u64,
     /// Time without a processor that was booked when the stream began.
     waited_before: u64,
     pub(super) lost_events: u64,
@@ -135,30 +123,19 @@ impl<'c> Chunk<'c> {
             boxes: Boxes::default(),
             roots: Vec::new(),
             levels: Vec::new(),
-            choices: Vec::new(),
-            taken: Vec::new(),
-            backtracks: FxHashMap::default(),
-            cuts: FxHashMap::default(),
+            choices: ChoiceStack::default(),
+            thrown_away: ThrownAway::default(),
             on_chain: OnChain::new(scope),
             active: NONE,
-            popped: 0,
             depth: 0,
             max_depth: 0,
-            max_height: 0,
-            tick: 0,
+            clock: ChunkClock::default(),
             events: 0,
-            now: Ticks::default(),
             left_out: Vec::new(),
-            paused: false,
-            paused_ticks: 0,
-            undone: 0,
-            idle_undone: 0,
-            failed: Failed::Nothing,
-            held: Failed::Nothing,
+            last_failure: LastFailure::NONE,
             waited_before: 0,
             whole: false,
             bottom: NONE,
-            gap_ticks: 0,
             lost_events: 0,
             taken_below: false,
             moves: Moves::default(),
@@ -169,10 +146,9 @@ impl<'c> Chunk<'c> {
 
     /// Begins at `tick` in the middle of a stream.
     pub(super) fn begin_part(&mut self, tick: u64, before: &Before) {
-        self.tick = tick;
-        self.paused = before.paused;
+        self.clock = ChunkClock::starting(tick, before.paused);
         self.left_out.clone_from(&before.left_out);
-        self.failed = Failed::AsBefore;
+        self.last_failure = LastFailure::AS_BEFORE;
         self.active = self.new_level();
     }
 
@@ -181,15 +157,12 @@ impl<'c> Chunk<'c> {
     pub(super) fn begin_stream(&mut self, tick: u64) {
         self.whole = true;
         self.early = self.scope.window.is_some();
-        self.tick = self.scope.nearest(tick);
-        self.now = Ticks::default();
-        self.paused = false;
-        self.paused_ticks = 0;
+        self.clock = ChunkClock::starting(self.scope.nearest(tick), false);
         self.waited_before = self.ledger.waited();
-        (self.undone, self.idle_undone) = (0, 0);
-        self.failed = Failed::Nothing;
-        (self.depth, self.max_depth, self.max_height) = (0, 0, 0);
-        (self.gap_ticks, self.lost_events) = (0, 0);
+        self.thrown_away.begin_stream();
+        self.last_failure = LastFailure::NONE;
+        self.choices.forget_heights();
+        (self.depth, self.max_depth, self.lost_events) = (0, 0, 0);
         self.taken_below = false;
         self.moves.clear();
         self.boxes.clear();
@@ -211,7 +184,8 @@ impl<'c> Chunk<'c> {
     #[cold]
     pub(super) fn window_begins(&mut self) {
         self.early = false;
-        (self.max_depth, self.max_height) = (self.depth, self.height());
+        self.max_depth = self.depth;
+        self.choices.forget_heights();
     }
 
     /// Ends a whole stream at `tick`: its figures, but for its id and the number of events.
@@ -225,16 +199,16 @@ impl<'c> Chunk<'c> {
         let untraced = self.boxes.get(self.active).own;
         StreamFigures {
             first_tick: self.scope.nearest(first_tick),
-            last_tick: self.tick,
-            self_ticks: self.now.all - untraced,
+            last_tick: self.clock.tick(),
+            self_ticks: self.clock.now().all - untraced,
             untraced_ticks: untraced,
-            paused_ticks: self.paused_ticks,
+            paused_ticks: self.clock.paused_ticks(),
             waiting_ticks: self.ledger.waited().wrapping_sub(self.waited_before),
-            work_ticks: self.now.work().wrapping_sub(untraced),
-            gap_ticks: self.gap_ticks,
+            work_ticks: self.clock.now().work().wrapping_sub(untraced),
+            gap_ticks: self.clock.gap_ticks(),
             lost_events: self.lost_events,
             max_depth: self.max_depth.unsigned_abs(),
-            max_choices: self.max_height.unsigned_abs(),
+            max_choices: self.choices.max_height().unsigned_abs(),
             ..StreamFigures::default()
         }
     }
@@ -242,7 +216,7 @@ impl<'c> Chunk<'c> {
     /// How many boxes of before it met, and how many it leaves.
     pub(super) fn moved(&self) -> u64 {
         let left = self.depth + self.levels.len() as i64;
-        self.roots.len() as u64 + self.choices.len() as u64 + left.unsigned_abs()
+        self.roots.len() as u64 + self.choices.left().len() as u64 + left.unsigned_abs()
     }
 
     /// Replays what an event does; `HIDES`: some boxes are transparent.
@@ -266,7 +240,7 @@ impl<'c> Chunk<'c> {
             Class::Leave(WayOut::Exception) => self.exception(),
             Class::ReEnter => self.redo(),
             Class::Cut(count) => self.cut(count),
-            Class::Pause(paused) => self.paused = paused,
+            Class::Pause(paused) => self.clock.pause(paused),
             // No event is one of these two ways out.
             Class::Leave(WayOut::Open | WayOut::Lost) | Class::Lose(_) | Class::Note(_) => {}
         }
@@ -275,8 +249,7 @@ impl<'c> Chunk<'c> {
     /// Time passes, and belongs to the box that was active until now.
     #[inline]
     pub(super) fn advance(&mut self, tick: u64) {
-        let stretch = tick.saturating_sub(self.tick);
-        self.tick += stretch;
+        let stretch = self.clock.go_to(tick);
         if self.hides {
             self.pass::<true>(stretch);
         } else {
@@ -286,8 +259,7 @@ impl<'c> Chunk<'c> {
 
     #[inline(always)]
     pub(super) fn pass<const HIDES: bool>(&mut self, stretch: u64) {
-        if self.paused {
-            self.paused_ticks += stretch;
+        if !self.clock.pass(stretch) {
             return;
         }
         let id = if HIDES {
@@ -300,17 +272,9 @@ impl<'c> Chunk<'c> {
         };
         let active = self.boxes.get_mut(id);
         active.own += stretch;
-        self.now.all += stretch;
         if active.is_left_out {
-            self.leave_out(stretch);
+            self.clock.leave_out(stretch);
         }
-    }
-
-    /// The time that passed was no work. Apart, because it is seldom.
-    #[cold]
-    #[inline(never)]
-    fn leave_out(&mut self, stretch: u64) {
-        self.now.left_out += stretch;
     }
 
     /// The place of the active box.
@@ -333,17 +297,11 @@ impl<'c> Chunk<'c> {
         place
     }
 
-    /// Height of the choice stack, relative to the beginning.
-    #[inline]
-    pub(super) fn height(&self) -> i64 {
-        self.choices.len() as i64 - self.popped
-    }
-
     #[inline(always)]
     pub(super) fn call<const HIDES: bool>(&mut self, callable: Callable) {
         let from = self.place();
         let parent = self.active;
-        let base = self.height();
+        let base = self.choices.height();
         let id = self.boxes.next();
         let mut kind = BoxKind::Call { arity: 0 };
         let mut then_fails = false;
@@ -352,7 +310,8 @@ impl<'c> Chunk<'c> {
             let predicate = self.ledger.callee(callable);
             let place = self.ledger.place_of_hidden(from, predicate);
             kind = self.call_hidden((from, place), predicate);
-            self.forget_failure(predicate);
+            let between_ports = || self.scope.kind_of(predicate).is_between_ports();
+            self.last_failure.call(between_ports);
             let entry = Entry {
                 arc: NONE,
                 waits: self.visible(parent),
@@ -368,9 +327,8 @@ impl<'c> Chunk<'c> {
             self.on_chain.leave_by(caller, arc);
             let entry = self.on_chain.entry(arc, predicate, callable);
             self.on_chain.enter(callable, entry);
-            if self.failed != Failed::Nothing {
-                self.forget_failure(predicate);
-            }
+            let between_ports = || self.scope.kind_of(predicate).is_between_ports();
+            self.last_failure.call(between_ports);
             then_fails = called.then_fails;
             is_left_out = !called.is_work;
             (entry, place)
@@ -393,7 +351,7 @@ impl<'c> Chunk<'c> {
         made.moved = false;
         made.is_left_out = is_left_out;
         made.called = self.events;
-        made.since = self.now;
+        made.since = self.clock.now();
         made.own = 0;
         self.active = id;
     }
@@ -433,7 +391,7 @@ impl<'c> Chunk<'c> {
     fn new_level(&mut self) -> ArenaBox {
         let id = self.new_root(PhysicalBox::EMPTY);
         self.levels.push(self.roots.len() as RootId - 1);
-        self.idle_undone = 0;
+        self.thrown_away.begin_level();
         id
     }
 

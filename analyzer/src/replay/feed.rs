@@ -28,7 +28,7 @@ impl Chunk<'_> {
         }
         let tick = self.scope.nearest(tick);
         if let Class::Lose(lost) = class {
-            self.gap(lost, tick.saturating_sub(self.tick));
+            self.gap(lost, tick.saturating_sub(self.clock.tick()));
         } else {
             self.advance(tick);
         }
@@ -85,7 +85,7 @@ impl Chunk<'_> {
         ReadBlock {
             events: self.events - before,
             bytes: bytes.len() - left.len(),
-            tick: self.tick.max(tick),
+            tick: self.clock.tick().max(tick),
             over: false,
         }
     }
@@ -94,7 +94,7 @@ impl Chunk<'_> {
     #[inline(never)]
     fn replay_long(&mut self, trace: &Trace, dialect: Dialect, bytes: &[u8]) -> Option<usize> {
         let (class, delta, rest) = next(trace, bytes)?;
-        self.step(dialect, class, self.tick.checked_add(delta)?);
+        self.step(dialect, class, self.clock.tick().checked_add(delta)?);
         Some(bytes.len() - rest.len())
     }
 
@@ -162,7 +162,7 @@ impl<const HIDES: bool> Take for Next<'_, '_, HIDES> {
     #[inline(always)]
     fn take(self, event: Event, delta: u64, length: usize) -> Option<usize> {
         let class = class(self.trace, event)?;
-        self.chunk.tick = self.chunk.tick.checked_add(delta)?;
+        self.chunk.clock.go_on(delta)?;
         self.chunk.pass::<HIDES>(delta);
         self.chunk.happen::<HIDES>(self.dialect, class);
         Some(length)

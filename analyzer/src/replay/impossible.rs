@@ -5,7 +5,7 @@
 //! without one before they are violations.
 
 use super::boxes::{ArenaBox, PhysicalBox, logical};
-use super::choices::{Failed, RedoCause, Who};
+use super::choices::{RedoCause, Who};
 use super::chunk::Chunk;
 use super::ledger::{Entry, NONE, WayOut, add};
 use crate::figures::profile::{MAX_VIOLATIONS, ViolationKind};
@@ -68,7 +68,7 @@ impl Chunk<'_> {
         if let Some(choice) = self.choices.pop() {
             self.reenter(&choice, cause);
         }
-        self.failed = Failed::Known(cause);
+        self.last_failure.known(cause);
     }
 
     /// A cut of `count` boxes more than there are.
@@ -83,21 +83,21 @@ impl Chunk<'_> {
         figures.ports.exits_nondet += count;
         figures.ports.cuts += count;
         // Each is the only box on the choice stack, for the moment that it is known.
-        let height = self.height() + 1;
-        self.max_height = self.max_height.max(height);
+        let height = self.choices.height() + 1;
+        self.choices.reach(height);
         if !self.early {
             let arc = &mut self.ledger.arcs[arc as usize];
             arc.height = arc.height.max(height);
         }
         let cut = Who::Predicate(self.unknown());
-        *self.cuts.entry((by, cut)).or_default() += count;
+        self.thrown_away.cut(by, cut, count);
     }
 
     /// A box is left for good, and boxes inside it can still be re-entered.
     #[cold]
     pub(super) fn choices_left(&mut self, base: i64) {
         self.unusual |= !self.whole;
-        let choices = (self.height() - base).unsigned_abs();
+        let choices = (self.choices.height() - base).unsigned_abs();
         self.violation(ViolationKind::ChoicesLeft { choices });
     }
 
@@ -127,10 +127,8 @@ impl Chunk<'_> {
         if self.unusual {
             return;
         }
-        self.tick += stretch;
-        self.gap_ticks += stretch;
+        self.clock.skip(stretch);
         self.lost_events = self.lost_events.saturating_add(lost);
-        self.paused = false;
         self.lose_track();
     }
 
@@ -153,7 +151,7 @@ impl Chunk<'_> {
     /// box is active is that of an unknown one, whose calls are counted when there is evidence.
     fn lose_track(&mut self) {
         self.leave_all();
-        self.failed = Failed::Nothing;
+        self.last_failure.forget();
         if self.is_after_gap() {
             return;
         }
@@ -165,7 +163,7 @@ impl Chunk<'_> {
             place: self.ledger.arcs[arc as usize].place,
             root: 0,
             called: self.events,
-            since: self.now,
+            since: self.clock.now(),
             ..PhysicalBox::EMPTY
         };
         self.bottom = self.boxes.put(unknown).unwrap_or(self.bottom);
@@ -184,8 +182,8 @@ impl Chunk<'_> {
             self.boxes.release(left);
         }
         self.depth = 0;
-        for choice in std::mem::take(&mut self.choices) {
-            let lived = self.now.all - choice.pushed;
+        for choice in self.choices.take_all() {
+            let lived = self.clock.now().all - choice.pushed;
             for (arc, boxes) in logical(self.boxes.get(choice.id)) {
                 let figures = self.ledger.figures(arc);
                 figures.ports.pending += boxes;
@@ -199,7 +197,7 @@ impl Chunk<'_> {
     pub(super) fn leave_bottom(&mut self) {
         let bottom = self.boxes.get(self.bottom);
         let (entry, own, parent) = (bottom.entry(), bottom.own, bottom.parent);
-        let lasted = self.now.minus(bottom.since);
+        let lasted = self.clock.now().minus(bottom.since);
         if entry.arc == NONE {
             return;
         }

@@ -176,7 +176,7 @@ impl Join {
         let meaning = self.book_arcs(chunk, roots, first);
         self.book_pairs(chunk, &meaning);
         self.take_choices(chunk, &meaning);
-        let (blame, held) = self.blame(chunk, chunk.failed, &meaning);
+        let (blame, held) = self.blame(chunk, chunk.last_failure.now(), &meaning);
         self.book_roots(chunk, &meaning)?;
         (self.state.blame, self.state.held) = (blame, held);
         self.state.hand_over(chunk, &meaning, &self.ledger);
@@ -331,7 +331,7 @@ impl Join {
 
     /// Books backtracks and cuts.
     fn book_pairs(&mut self, chunk: &Chunk, meaning: &InTrace) {
-        for ((cause, resumed), edge) in &chunk.backtracks {
+        for ((cause, resumed), edge) in chunk.thrown_away.backtracks() {
             let resumed = match resumed {
                 Resumed::By(arc) => meaning.arcs[*arc as usize],
                 Resumed::Root(root) => {
@@ -347,7 +347,7 @@ impl Join {
             let cause = self.cause(*cause, meaning);
             self.book_backtracks(cause, resumed, edge.count, undone);
         }
-        for ((by, cut), count) in &chunk.cuts {
+        for ((by, cut), count) in chunk.thrown_away.cuts() {
             let by = self.who(*by, meaning);
             match cut {
                 Who::Outer(root) => self.book_cut(by, meaning.boxes[*root as usize], *count),
@@ -467,7 +467,7 @@ impl Join {
             Failed::Left(left) => self.left(left, chunk.level_left(left), meaning),
             Failed::Held(count) => {
                 // What is held is not itself held.
-                let (blame, held) = match chunk.held {
+                let (blame, held) = match chunk.last_failure.held() {
                     Failed::Held(_) => (NOTHING_FAILED, None),
                     held => self.blame(chunk, held, meaning),
                 };
@@ -508,7 +508,7 @@ impl Join {
         let begin = meaning.begin.all;
         // The lowest entry inside of a box that was cut.
         let mut inside = i64::MAX;
-        for taken in &chunk.taken {
+        for taken in chunk.choices.taken() {
             match *taken {
                 Taken::Redo {
                     root,

@@ -1,7 +1,6 @@
 //! Last calls: how a box becomes a chain of logical boxes, and how that is left.
 
 use super::boxes::{ArenaBox, Group, GroupKey};
-use super::choices::Failed;
 use super::chunk::Chunk;
 use super::ledger::{Entry, NONE, WayOut, add};
 use crate::trace::{Callable, PredicateIndex};
@@ -11,8 +10,8 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn tail<const HIDES: bool>(&mut self, callable: Callable) {
         self.expect_active();
-        self.failed = Failed::Nothing;
-        let height = self.height();
+        self.last_failure.forget();
+        let height = self.choices.height();
         let active = self.boxes.get_mut(self.active);
         if active.root != NONE {
             let check = &mut self.roots[active.root as usize].check;
@@ -23,7 +22,7 @@ impl Chunk<'_> {
             self.unusual |= !self.whole;
         }
         match &mut active.chain {
-            Some(chain) if chain.again == callable => chain.depart_again(self.now),
+            Some(chain) if chain.again == callable => chain.depart_again(self.clock.now()),
             _ => self.depart_anew::<HIDES>(callable),
         }
     }
@@ -57,7 +56,7 @@ impl Chunk<'_> {
             active.arc = entry.arc;
             active.waits = entry.waits;
             active.outermost = entry.outermost;
-            active.since = self.now;
+            active.since = self.clock.now();
             active.exited = false;
             active.then_fails = called.then_fails;
             return self.ledger.figures(route.arc).count_last_calls(1);
@@ -70,7 +69,7 @@ impl Chunk<'_> {
             NONE
         };
         let chain = self.boxes.chain(self.active);
-        chain.depart(caller, entry, self.now, own);
+        chain.depart(caller, entry, self.clock.now(), own);
         chain.again = again;
     }
 
@@ -89,8 +88,8 @@ impl Chunk<'_> {
     /// Closes the active box and the boxes it departed into, if all are left as
     /// [usual](super::ledger::Usual) ones; the predicate of the one that was called.
     pub(super) fn close_usual_chain(&mut self, way_out: WayOut) -> Option<PredicateIndex> {
-        let now = self.now;
-        let height = self.height();
+        let now = self.clock.now();
+        let height = self.choices.height();
         let left = self.active;
         let boxed = self.boxes.get_mut(left);
         let (parent, base) = (boxed.parent, boxed.entry());
@@ -146,7 +145,7 @@ impl Chunk<'_> {
 
     #[inline(never)]
     pub(super) fn leave_chain(&mut self, way_out: WayOut) {
-        let now = self.now;
+        let now = self.clock.now();
         let boxed = self.boxes.get_mut(self.active);
         let Some(mut chain) = boxed.chain.take() else {
             return;

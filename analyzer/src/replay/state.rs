@@ -183,7 +183,7 @@ impl State {
             active = self.boxes.get(active).parent;
         }
         let mut left = self.choices.len();
-        for taken in &chunk.taken {
+        for taken in chunk.choices.taken() {
             let count = match taken {
                 Taken::Redo { .. } => 1,
                 Taken::Cut { count, .. } => *count as usize,
@@ -284,7 +284,7 @@ impl State {
             }
         }
         self.forget_callers(inside);
-        for choice in &chunk.choices {
+        for choice in chunk.choices.left() {
             let live = self.live.wrapping_add(meaning.work(chunk, &choice.live));
             self.choices.push(Redoable {
                 id: kept.ids[choice.id as usize],
@@ -297,11 +297,13 @@ impl State {
         self.enter_goals(chunk, meaning, ledger);
         self.max_depth = self.max_depth.max(self.depth + chunk.max_depth);
         self.depth += chunk.depth;
-        self.max_height = self.max_height.max(meaning.height + chunk.max_height);
-        self.now = meaning.begin.plus(chunk.now);
-        self.tick = chunk.tick;
-        self.paused = chunk.paused;
-        self.paused_ticks += chunk.paused_ticks;
+        self.max_height = self
+            .max_height
+            .max(meaning.height + chunk.choices.max_height());
+        self.now = meaning.begin.plus(chunk.clock.now());
+        self.tick = chunk.clock.tick();
+        self.paused = chunk.clock.is_paused();
+        self.paused_ticks += chunk.clock.paused_ticks();
     }
 
     /// Goals of the active chain, from the outermost root on: it may have departed.
@@ -352,7 +354,7 @@ impl State {
             ..StacksChange::default()
         };
         change.active.popped = chunk.levels.len() as u64 - u64::from(meaning.ends_in_no_box);
-        change.choices.popped = chunk.popped.unsigned_abs();
+        change.choices.popped = chunk.choices.popped();
         let mut pushed = Vec::new();
         let mut id = self.active;
         while id != NO_BOX && id != NONE {
@@ -363,7 +365,7 @@ impl State {
             id = self.boxes.get(id).parent;
         }
         change.active.pushed = Arc::new(Packed::new(pushed.into_iter().rev()));
-        let kept = self.choices.len() - chunk.choices.len();
+        let kept = self.choices.len() - chunk.choices.left().len();
         let new = self.choices[kept..].iter();
         let pushed = Packed::new(new.map(|choice| self.open_box(ledger, choice.id)));
         change.choices.pushed = Arc::new(pushed);
@@ -410,7 +412,7 @@ impl LeftBoxes {
             kept.keep(state, chunk, meaning, active);
             active = chunk.boxes.get(active).parent;
         }
-        for choice in &chunk.choices {
+        for choice in chunk.choices.left() {
             kept.keep(state, chunk, meaning, choice.id);
         }
         kept

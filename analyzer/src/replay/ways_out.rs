@@ -1,7 +1,7 @@
 //! Ways out of a box: exits, failure, exception.
 
 use super::boxes::{PhysicalBox, RootId};
-use super::choices::{Choice, Failed, Reason, RedoCause, Who};
+use super::choices::{Choice, Reason, RedoCause, Who};
 use super::chunk::{Chunk, First};
 use super::ledger::{Entry, NONE, WayOut, add};
 use crate::trace::PredicateIndex;
@@ -11,17 +11,18 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn fail(&mut self) {
         self.expect_active();
-        let failed = |who| {
-            Failed::Known(RedoCause {
-                who,
-                reason: Reason::Failed,
-            })
+        let failed = |who| RedoCause {
+            who,
+            reason: Reason::Failed,
         };
         // What failed is written where it stays: put together elsewhere and copied it waits for its
         // own stores.
         match self.close_usual(WayOut::Fail) {
-            Some(predicate) => self.failed = failed(Who::Predicate(predicate)),
-            None => self.failed = self.fail_unusual().map_or(Failed::Nothing, failed),
+            Some(predicate) => self.last_failure.known(failed(Who::Predicate(predicate))),
+            None => match self.fail_unusual() {
+                Some(who) => self.last_failure.known(failed(who)),
+                None => self.last_failure.forget(),
+            },
         }
     }
 
@@ -54,11 +55,13 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn exit_det(&mut self) {
         self.expect_active();
-        let failed = self.failed_after_exit_det();
+        let failed = self
+            .last_failure
+            .after_exit_det(|| self.failed_after_exit());
         if self.close_usual(WayOut::ExitDet).is_none() {
             self.exit_unusual();
         }
-        self.failed = failed;
+        self.last_failure.set(failed);
     }
 
     /// The active box is left by an exception.
@@ -89,14 +92,14 @@ impl Chunk<'_> {
             || root != NONE
             || arc == NONE
             || !(waits == NONE || waits == arc)
-            || self.height() > base
-            || (outermost && self.now.left_out != since.left_out)
+            || self.choices.height() > base
+            || (outermost && self.clock.now().left_out != since.left_out)
         {
             return None;
         }
         let usual = &mut self.ledger.usual[arc as usize];
         let outer = if outermost {
-            self.now.all - since.all
+            self.clock.now().all - since.all
         } else {
             0
         };
@@ -117,7 +120,7 @@ impl Chunk<'_> {
     /// The active box is left for good.
     #[inline(never)]
     fn close(&mut self, way_out: WayOut) {
-        self.failed = Failed::Nothing;
+        self.last_failure.forget();
         let left = self.active;
         self.leave(way_out);
         let boxed = self.boxes.get(left);
@@ -125,7 +128,7 @@ impl Chunk<'_> {
         self.active = self.parent(left);
         self.depth -= 1;
         if root == NONE {
-            if way_out.is_final() && self.height() > base {
+            if way_out.is_final() && self.choices.height() > base {
                 self.choices_left(base);
             }
             self.boxes.release(left);
@@ -137,7 +140,7 @@ impl Chunk<'_> {
     #[cold]
     fn root_closed(&mut self, root: RootId, way_out: WayOut) {
         if way_out.is_final() {
-            let height = self.height();
+            let height = self.choices.height();
             let check = &mut self.roots[root as usize].check;
             *check = (*check).max(height);
         }
@@ -146,19 +149,17 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn exit_nondet(&mut self) {
         self.expect_active();
-        self.failed = self.failed_after_exit();
+        self.last_failure.set(self.failed_after_exit());
         let left = self.active;
         let live = self.live();
         self.leave(WayOut::ExitNondet);
         self.active = self.parent(left);
         self.depth -= 1;
-        self.choices.push(Choice {
+        let height = self.choices.push(Choice {
             id: left,
-            pushed: self.now.all,
+            pushed: self.clock.now().all,
             live,
         });
-        let height = self.height();
-        self.max_height = self.max_height.max(height);
         let boxed = self.boxes.get(left);
         if boxed.arc != NONE && !self.early {
             let arc = &mut self.ledger.arcs[boxed.arc as usize];
@@ -175,7 +176,7 @@ impl Chunk<'_> {
     /// Books that the logical boxes of the active box are left.
     #[inline(always)]
     pub(super) fn leave(&mut self, way_out: WayOut) {
-        let now = self.now;
+        let now = self.clock.now();
         let boxed = self.boxes.get_mut(self.active);
         if boxed.chain.is_some() {
             return self.leave_chain(way_out);
@@ -205,7 +206,7 @@ impl Chunk<'_> {
     /// A hidden box, of which nothing is booked, or a root in the activation that it began the chunk with.
     #[cold]
     fn leave_unbooked(&mut self, way_out: WayOut) {
-        let now = self.now;
+        let now = self.clock.now();
         let boxed = self.boxes.get_mut(self.active);
         if boxed.is_hidden() {
             if let Some(port) = way_out.port() {
