@@ -185,44 +185,35 @@ const ANALYSIS: &str = "analysis";
 const INDEXED: &str = "with index";
 const UFTRACE: &str = "uftrace report";
 
+/// Does something with a trace, and says how long it took.
+type Timed = fn(&Path, &ThreadPool) -> Result<Duration>;
+
 fn contestants<'c>(
     path: &'c Path,
     file: &File,
     recording: Option<&'c uftrace::Recording>,
 ) -> Result<Vec<Contestant<'c>>> {
     let mut all = Vec::new();
-    for threads in threads() {
-        let pool = pool(threads)?;
-        all.push(Contestant {
-            name: named(PLAIN, threads),
-            events: 0,
-            bytes: file.bytes,
-            compared: vec![(Column::Speedup, named(PLAIN, 1))],
-            run: Box::new(move || plain_read(path, &pool)),
-        });
-    }
-    for threads in threads() {
-        let pool = pool(threads)?;
-        all.push(Contestant {
-            name: named(ANALYSIS, threads),
-            events: file.events,
-            bytes: file.bytes,
-            compared: vec![
-                (Column::OfPlainRead, named(PLAIN, threads)),
-                (Column::Speedup, named(ANALYSIS, 1)),
-            ],
-            run: Box::new(move || analysis(path, &pool)),
-        });
-    }
-    for threads in threads() {
-        let pool = pool(threads)?;
-        all.push(Contestant {
-            name: named(INDEXED, threads),
-            events: file.events,
-            bytes: file.bytes,
-            compared: vec![(Column::Speedup, named(INDEXED, 1))],
-            run: Box::new(move || indexed_analysis(path, &pool)),
-        });
+    let timed: [(&str, u64, Timed); 3] = [
+        (PLAIN, 0, plain_read),
+        (ANALYSIS, file.events, analysis),
+        (INDEXED, file.events, indexed_analysis),
+    ];
+    for (what, events, timed) in timed {
+        for threads in threads() {
+            let pool = pool(threads)?;
+            let mut compared = vec![(Column::Speedup, named(what, 1))];
+            if what == ANALYSIS {
+                compared.push((Column::OfPlainRead, named(PLAIN, threads)));
+            }
+            all.push(Contestant {
+                name: named(what, threads),
+                events,
+                bytes: file.bytes,
+                compared,
+                run: Box::new(move || timed(path, &pool)),
+            });
+        }
     }
     all.push(second_analysis(path, file)?);
     if let Some(recording) = recording {

@@ -175,7 +175,10 @@ fn errors_name_what_there_is() {
         "SELECT calls FROM predicates WHERE cals > 1",
         "no column is called cals; predicates has calls, ",
     );
-    refuses("SHOW TABLES", "near \"SHOW\": syntax error; the SQL is that of SQLite, and SELECT name ");
+    refuses(
+        "SHOW TABLES",
+        "near \"SHOW\": syntax error; the SQL is that of SQLite, and SELECT name ",
+    );
     let one_question = "a query is one question and changes nothing";
     refuses("", "SQL is empty");
     refuses("SELECT 1; SELECT 2", one_question);

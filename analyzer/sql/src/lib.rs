@@ -293,6 +293,11 @@ fn refused(error: Error) -> QueryError {
     {
         return QueryError::NoQuestion;
     }
+    if error.sqlite_error_code() == Some(ErrorCode::DiskFull) {
+        let full =
+            "there is no room for the tables; SQLITE_TMPDIR=DIR names another place for them";
+        return QueryError::Refused(full.to_owned());
+    }
     QueryError::Refused(match error {
         Error::SqlInputError { msg, .. } | Error::SqliteFailure(_, Some(msg)) => msg,
         other => other.to_string(),

@@ -11,9 +11,11 @@ use crate::trace::PredicateIndex;
 /// Fewer exceptions are errors, not a way to work.
 const LEAST: u64 = 10;
 
-/// The predicate whose calls lost the most time so, and the one of the program that raised most often.
+/// The predicate whose calls lost the most time so, and the one of the program that raised most
+/// often.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
-    // An exception leaves many boxes on its way, of a recursion all that are open; it is raised in one of them.
+    // An exception leaves many boxes on its way, of a recursion all that are open; it is raised in
+    // one of them.
     let raised = raised(evidence, |_| true);
     if raised
         .values()

@@ -1,6 +1,5 @@
-//! An index beside a trace: its figures, and checkpoints from which any moment is near. Once
-//! somebody needed them, slices that pictures of any length are sums of, and the times of single
-//! calls.
+//! An index beside a trace: its figures, and checkpoints from which any moment is near. Once they
+//! were asked for, slices that pictures of any length are sums of, and the times of single calls.
 //!
 //! The index of `run.pmt` is `run.pmt.index`. No command requires it, and each that reads all of a
 //! large trace writes it ([`WORTH_BYTES`]), if files can be made there. None believes it without a
