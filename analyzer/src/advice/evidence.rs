@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use portmortem_tracer::format::Role;
 
 use super::generated::{self, Constraint};
+use super::libraries::{self, BuiltIn, EngineLibraries};
 use super::{AdvisedPlace, clause_text, source};
 use crate::Analysis;
 use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
@@ -24,6 +25,8 @@ pub(super) type ClauseKey = (PredicateIndex, u32);
 #[derive(Debug)]
 pub(super) struct Evidence<'a> {
     pub(super) analysis: &'a Analysis,
+    /// What is known of predicates of the engine of the trace, and of its libraries.
+    pub(super) libraries: &'static EngineLibraries,
     /// By clause: its goals that made calls, in the order in which they are written.
     pub(super) clauses: BTreeMap<ClauseKey, Vec<SiteData<'a>>>,
     /// Goals that another predicate called than that of their clause: they stand in an argument.
@@ -83,6 +86,7 @@ impl<'a> Evidence<'a> {
             names: OnceCell::new(),
             generated: OnceCell::new(),
             modules: modules.chain(["user"]).collect(),
+            libraries: libraries::of_engine(&analysis.trace.header().engine),
             analysis,
             clauses,
             total_ticks: analysis.whole().work_ticks,
@@ -261,6 +265,11 @@ impl<'a> Evidence<'a> {
         let info = self.analysis.trace.predicates().get(predicate as usize)?;
         let is_foreign = info.is_called_by_program() && !self.is_of_program(predicate);
         is_foreign.then_some(info.declared.name.as_str())
+    }
+
+    /// What is known of a predicate that is none of the program.
+    pub(super) fn built_in(&self, predicate: PredicateIndex) -> Option<&'static BuiltIn> {
+        self.libraries.built_in(self.foreign_name(predicate)?)
     }
 
     /// Whether a predicate that is none of the program has a role.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use portmortem_tracer::format::Role;
 
-use super::built_ins::BuiltIn;
 use super::evidence::{Evidence, share};
 use super::generated::Constraint;
-use super::{Cause, Certainty, Finding, Need, built_ins, may_repeat, source};
+use super::libraries::BuiltIn;
+use super::{Cause, Certainty, Finding, Need, may_repeat, source};
 use crate::remarks::hottest_path;
 use crate::tables::SiteData;
 use crate::text::{count, counted, shell_quoted};
@@ -251,7 +251,7 @@ fn explained(evidence: &Evidence, hot: &HotGoal) -> Explained {
             )
         };
     }
-    match built_ins::of(evidence, hot.callee) {
+    match evidence.built_in(hot.callee) {
         Some(known) if known.asks_for_structure() && has_small_data(evidence, hot.callee) => {
             Explained::new(
                 format!(
@@ -357,7 +357,7 @@ fn unseen(
     predicate: PredicateIndex,
 ) -> Option<(&'static str, &'static BuiltIn)> {
     let text = source::of_predicate(evidence.analysis, predicate)?;
-    built_ins::unseen_in(&text).into_iter().next()
+    evidence.libraries.unseen_in(&text).into_iter().next()
 }
 
 /// The library that most of the work is in, if it is one, and what is said of it.

@@ -1,0 +1,176 @@
+//! What advice knows of the built-in and library predicates of an engine: tables of names, chosen
+//! by the engine that the trace names. Of an engine without tables nothing is known, and causes of
+//! advice that ask for such predicates find none.
+//!
+//! What predicates are to the engine is no part of it: roles in the trace say that. Nor is what
+//! goals mean in Prolog: the causes of advice know it.
+
+mod swi_built_ins;
+mod swi_prolog;
+
+use super::clause_text::{self, Lexeme};
+
+/// Predicates that take long for the same reason. A program may have its own ones of the same
+/// name: these are none.
+#[derive(Debug)]
+pub(super) struct BuiltIn {
+    /// Separated by spaces.
+    names: &'static str,
+    /// What a call does; its subject is the predicate.
+    pub(super) does: &'static str,
+    /// What to do in its place.
+    pub(super) instead: &'static str,
+}
+
+impl BuiltIn {
+    /// Whether a call makes data that may be large.
+    pub(super) fn makes_data(&self) -> bool {
+        let words = ["copies", "makes", "reads", "sorts", "turns"];
+        words.iter().any(|word| self.does.starts_with(word))
+    }
+
+    /// Whether what is done in its place is another structure for data that is large.
+    pub(super) fn asks_for_structure(&self) -> bool {
+        let words = ["goes along", "searches", "compares elements", "sorts"];
+        words.iter().any(|word| self.does.starts_with(word))
+    }
+}
+
+/// Predicates that print a message, or print nothing where no such message is wanted.
+#[derive(Debug)]
+pub(super) struct MessagePrinter {
+    /// Modules, names and numbers of arguments, separated by spaces.
+    indicators: &'static str,
+    /// In how many ns one call of it prints nothing: it looks at a topic or at the kind of the
+    /// message, and does no more.
+    pub(super) silent_ns: u64,
+    /// How a text is made only where it is printed.
+    pub(super) instead: &'static str,
+}
+
+/// Predicates that make a list of all of their data. A program may have its own ones of the same
+/// name: these are none.
+#[derive(Debug)]
+pub(super) struct ListMaker {
+    /// Names and numbers of arguments, separated by spaces.
+    names: &'static str,
+    /// What finds the first element alone.
+    pub(super) of_first: &'static str,
+    /// What finds the last one alone.
+    pub(super) of_last: &'static str,
+}
+
+/// The predicates of an engine and its libraries that advice knows by name.
+#[derive(Debug)]
+pub(super) struct EngineLibraries {
+    /// What predicates do, where that takes long. No cause is decided by it: it explains a goal
+    /// whose time was counted.
+    built_ins: &'static [BuiltIn],
+    /// Names of those that have no box.
+    unseen: &'static [&'static str],
+    /// Names of built-in predicates that copy a term and have no box, as they take next to no time
+    /// by themselves: they have no values that would show it.
+    copying: &'static [&'static str],
+    /// Modules and names of predicates that copy a lambda and call it.
+    lambdas: &'static [(&'static str, &'static str)],
+    /// Modules of predicates that do with each element of a list what a goal of theirs does.
+    for_elements: &'static [&'static str],
+    /// Predicates that make a text: the argument, counted from 0, that is the text or a term with
+    /// it, such as `string(Text)`.
+    pub(super) text_makers: &'static [(&'static str, usize)],
+    /// Predicates that take a text apart: the text, and a part of it, counted from 1.
+    text_parts: &'static [(&'static str, u8, u8)],
+    message_printers: &'static [MessagePrinter],
+    list_makers: &'static [ListMaker],
+}
+
+/// What is known of an engine without tables.
+static UNKNOWN: EngineLibraries = EngineLibraries {
+    built_ins: &[],
+    unseen: &[],
+    copying: &[],
+    lambdas: &[],
+    for_elements: &[],
+    text_makers: &[],
+    text_parts: &[],
+    message_printers: &[],
+    list_makers: &[],
+};
+
+/// The tables of an engine, by its name and version as in the header of a trace.
+pub(super) fn of_engine(engine: &str) -> &'static EngineLibraries {
+    match engine.split(' ').next() {
+        Some(swi_prolog::NAME) => &swi_prolog::LIBRARIES,
+        _ => &UNKNOWN,
+    }
+}
+
+/// Whether a name is among some that are separated by spaces.
+fn is_among(names: &str, name: &str) -> bool {
+    names.split(' ').any(|one| one == name)
+}
+
+/// The argument that a list of predicates says of one.
+fn argument_of(all: &[(&str, usize)], indicator: &str) -> Option<usize> {
+    let found = all.iter().find(|(one, _)| *one == indicator);
+    found.map(|&(_, argument)| argument)
+}
+
+impl EngineLibraries {
+    /// What is known of a predicate that is none of the program, by its name without module.
+    pub(super) fn built_in(&self, name: &str) -> Option<&'static BuiltIn> {
+        let mut all = self.built_ins.iter();
+        all.find(|one| is_among(one.names, name))
+    }
+
+    /// Those that have no box and that the clauses of a text name, in its order.
+    pub(super) fn unseen_in(&self, text: &str) -> Vec<(&'static str, &'static BuiltIn)> {
+        let clauses = clause_text::clauses(text);
+        let atoms = clauses.iter().flat_map(|clause| clause_text::body(clause));
+        let atoms = atoms.filter(|token| token.kind == Lexeme::Atom);
+        let found = atoms.filter_map(|token| {
+            let name = self.unseen.iter().find(|&&name| name == token.text)?;
+            Some((*name, self.built_in(name)?))
+        });
+        found.collect()
+    }
+
+    /// Whether a built-in predicate of that name copies a term and has no box.
+    pub(super) fn copies_unseen(&self, name: &str) -> bool {
+        self.copying.contains(&name)
+    }
+
+    /// Whether a predicate copies a lambda and calls it.
+    pub(super) fn is_lambda(&self, module: &str, name: &str) -> bool {
+        self.lambdas.contains(&(module, name))
+    }
+
+    /// Whether predicates of a module do with each element of a list what a goal of theirs does.
+    pub(super) fn is_for_elements(&self, module: &str) -> bool {
+        self.for_elements.contains(&module)
+    }
+
+    /// Whether a predicate takes a text apart, and an argument is a part of the text in another
+    /// one. Both are counted from 1.
+    pub(super) fn is_part_of_text(&self, indicator: &str, text: u8, part: u8) -> bool {
+        self.text_parts.contains(&(indicator, text, part))
+    }
+
+    /// What is known of a predicate that makes a list of all of its data.
+    pub(super) fn list_maker(&self, name: &str, arity: u32) -> Option<&'static ListMaker> {
+        let indicator = format!("{name}/{arity}");
+        let mut all = self.list_makers.iter();
+        all.find(|one| is_among(one.names, &indicator))
+    }
+
+    /// The argument of a predicate, counted from 0, that is a text which it makes.
+    pub(super) fn text_made_by(&self, indicator: &str) -> Option<usize> {
+        argument_of(self.text_makers, indicator)
+    }
+
+    /// What is known of a predicate that prints messages.
+    pub(super) fn message_printer(&self, indicator: &str) -> Option<&'static MessagePrinter> {
+        let mut all = self.message_printers.iter();
+        all.find(|one| is_among(one.indicators, indicator))
+    }
+}
