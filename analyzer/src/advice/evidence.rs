@@ -310,12 +310,11 @@ impl<'a> Evidence<'a> {
             .map_or("", |info| info.declared.module.as_str())
     }
 
-    /// Whether it is one of the predicates of library clpfd that give variables values.
+    /// Whether it is one of the predicates of the library of constraints that give variables
+    /// values.
     pub(super) fn is_labelling(&self, predicate: PredicateIndex) -> bool {
-        matches!(
-            self.name(predicate),
-            "clpfd:label/1" | "clpfd:labeling/2" | "clpfd:indomain/1"
-        )
+        let library = self.libraries.constraints;
+        library.is_some_and(|library| library.is_labelling(self.name(predicate)))
     }
 
     /// The goal that made the costliest calls of a predicate.

@@ -27,9 +27,6 @@ const MOST_IN_LIBRARY: u64 = 50;
 /// So many cells are few: a list of sixteen pairs.
 const SMALL: u32 = 100;
 
-/// Libraries that a finding looks into. They call nothing of the program.
-const LOOKED_INTO: [&str; 1] = ["clpfd"];
-
 /// Calls whose callee worked itself: those of a goal, or of a caller that does not say its goal; of
 /// a predicate that calls itself all of them, wherever they are made.
 struct HotGoal<'e, 'a> {
@@ -73,7 +70,8 @@ fn closed<'e, 'a>(evidence: &'e Evidence<'a>) -> Vec<HotGoal<'e, 'a>> {
     }
     let sites = evidence.sites().filter(|site| {
         let of_program = |goal: &SiteInfo| evidence.is_of_program(goal.caller);
-        LOOKED_INTO.contains(&evidence.module(site.callee)) && site.info().is_some_and(of_program)
+        let module = evidence.module(site.callee);
+        evidence.libraries.is_looked_into(module) && site.info().is_some_and(of_program)
     });
     let hot = sites.map(|site| HotGoal {
         callee: site.callee,
@@ -242,7 +240,7 @@ fn explained(evidence: &Evidence, hot: &HotGoal) -> Explained {
         None => ("", ""),
     };
     // What other libraries do inside would come before the goal of the program that calls them.
-    if LOOKED_INTO.contains(&module) {
+    if evidence.libraries.is_looked_into(module) {
         return Explained {
             needs: vec![Need::Libraries],
             ..Explained::new(

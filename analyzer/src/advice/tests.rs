@@ -244,21 +244,20 @@ const OTHERS: [&str; 4] = ["Toy 1", "SWI-Prologue 9", "unknown engine", ""];
 
 /// What is said of traces in which `main/0` calls these predicates, by engines of which libraries
 /// are known and are not.
-fn of_each_engine<T>(called: &[&str], say: impl Fn(&Analysis) -> T) -> (T, Vec<T>) {
+fn of_each_engine<T>(called: &[&str], text: &str, say: impl Fn(&Analysis) -> T) -> (T, Vec<T>) {
     let goals: Vec<Goal> = called.iter().map(|&callee| ("main", 2, callee)).collect();
     let mut steps = vec![(0, Call("main"))];
     for at in 0..goals.len() {
         steps.extend([(5, At(at)), (1000, Exit)]);
     }
     steps.push((5, Exit));
-    let text = "main :-\n    call.\n";
     let say_of = |engine| of_engine(engine, text, &goals, &steps, &say);
     (say_of("SWI-Prolog 9.0.4"), Vec::from(OTHERS.map(say_of)))
 }
 
 #[test]
 fn libraries_are_those_of_the_engine() {
-    let called = ["lists:append/3", "system:atom_concat/3"];
+    let called = ["lists:append/3", "clpfd:label/1"];
     let known = |analysis: &Analysis| {
         let evidence = Evidence::of(analysis);
         let sites: Vec<_> = evidence.sites().map(|site| site.callee).collect();
@@ -266,6 +265,12 @@ fn libraries_are_those_of_the_engine() {
         let libraries = evidence.libraries;
         [
             sites.iter().all(|&one| evidence.built_in(one).is_some()),
+            sites.iter().any(|&one| evidence.is_labelling(one)),
+            libraries.constraints.is_some(),
+            libraries.rules.is_some(),
+            libraries.chosen_by("system:between/3").is_some(),
+            libraries.is_looked_into("clpfd"),
+            libraries.files_of("prolog_stack").len() == 2,
             !libraries.unseen_in("p(X) :- X =.. _.").is_empty(),
             libraries.text_made_by("system:atom_concat/3").is_some(),
             libraries.is_part_of_text("system:sub_atom/5", 1, 5),
@@ -276,7 +281,7 @@ fn libraries_are_those_of_the_engine() {
             libraries.is_for_elements("apply"),
         ]
     };
-    let (of_known, of_others) = of_each_engine(&called, known);
+    let (of_known, of_others) = of_each_engine(&called, "", known);
     assert!(of_known.iter().all(|&one| one), "{of_known:?}");
     for one in of_others {
         assert!(!one.contains(&true), "{one:?}");
@@ -290,9 +295,23 @@ fn no_library_is_guessed() {
         let found = findings(analysis, 0.0);
         one(&found, Cause::Hottest).remedy.clone()
     };
-    let (of_known, of_others) = of_each_engine(&["lists:append/3"], remedy);
+    let (of_known, of_others) = of_each_engine(&["lists:append/3"], "", remedy);
     assert!(of_known.contains("difference list"), "{of_known}");
     for one in of_others {
         assert!(!one.contains("difference list"), "{one}");
     }
+}
+
+/// A predicate is one that labels if the library of the engine has it.
+#[test]
+fn constraints_are_of_a_library_that_is_known() {
+    let text = "main :-\n    label([X, Y]).\n";
+    let of_order = |analysis: &Analysis| {
+        let found = findings(analysis, 0.0);
+        let mut causes = found.iter().map(|finding| finding.cause);
+        causes.any(|cause| cause == Cause::VariableOrder)
+    };
+    let (of_known, of_others) = of_each_engine(&["clpfd:label/1"], text, of_order);
+    assert!(of_known);
+    assert_eq!(of_others, [false; OTHERS.len()]);
 }

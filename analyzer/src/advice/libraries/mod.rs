@@ -8,7 +8,9 @@
 mod swi_built_ins;
 mod swi_prolog;
 
-use super::clause_text::{self, Lexeme};
+use portmortem_tracer::format::ENGINE_HOME;
+
+use super::clause_text::{self, Lexeme, Token};
 
 /// Predicates that take long for the same reason. A program may have its own ones of the same
 /// name: these are none.
@@ -60,6 +62,68 @@ pub(super) struct ListMaker {
     pub(super) of_last: &'static str,
 }
 
+/// The library of constraints over finite domains. All indicators have a module.
+#[derive(Debug)]
+pub(super) struct ConstraintLibrary {
+    module: &'static str,
+    /// Indicators of predicates that give variables values, separated by spaces.
+    labelling: &'static str,
+    /// Those of them that do so in an order of the variables.
+    ordering: &'static str,
+    /// Names of other predicates that post no constraint; with a star, how such names begin.
+    asking: &'static [&'static str],
+    /// The constraints that are operators. Where their variables have values, the expansion makes
+    /// tests of them, which are no calls: only the text says what they were.
+    operators: &'static [&'static str],
+    /// The indicator of the predicate that runs a propagator.
+    pub(super) runs_propagator: &'static str,
+    /// The indicator of the one that makes a propagator.
+    pub(super) makes_propagator: &'static str,
+}
+
+impl ConstraintLibrary {
+    /// Whether a predicate gives variables values.
+    pub(super) fn is_labelling(&self, indicator: &str) -> bool {
+        is_among(self.labelling, indicator)
+    }
+
+    /// Whether a predicate gives variables values in an order of the variables.
+    pub(super) fn is_ordering(&self, indicator: &str) -> bool {
+        is_among(self.ordering, indicator)
+    }
+
+    /// Whether a module is the library.
+    pub(super) fn is_module(&self, module: &str) -> bool {
+        self.module == module
+    }
+
+    /// Whether a predicate of the library that does not label is one that asks for domains, or
+    /// does something else without a constraint.
+    pub(super) fn is_asking(&self, name: &str) -> bool {
+        let mut all = self.asking.iter();
+        all.any(|one| match one.strip_suffix('*') {
+            Some(begin) => name.starts_with(begin),
+            None => name == *one,
+        })
+    }
+
+    /// Whether a token of a clause is a constraint that is an operator.
+    pub(super) fn is_constraint(&self, token: &Token) -> bool {
+        token.kind == Lexeme::Atom && self.operators.contains(&token.text)
+    }
+}
+
+/// What the predicates call that are made of constraint handling rules.
+#[derive(Debug)]
+pub(super) struct RuleRuntime {
+    /// The indicator of the predicate that gives one constraint after the other.
+    pub(super) gives_constraints: &'static str,
+    /// How the indicators of predicates begin that look for a variable to look constraints up by.
+    pub(super) seeks_variable: &'static str,
+    /// How the indicators of predicates begin that only rules for the debugger call.
+    pub(super) tells_debugger: &'static str,
+}
+
 /// The predicates of an engine and its libraries that advice knows by name.
 #[derive(Debug)]
 pub(super) struct EngineLibraries {
@@ -82,6 +146,17 @@ pub(super) struct EngineLibraries {
     text_parts: &'static [(&'static str, u8, u8)],
     message_printers: &'static [MessagePrinter],
     list_makers: &'static [ListMaker],
+    /// Predicates that choose a value for a variable: the argument that it is, counted from 0.
+    choosing: &'static [(&'static str, usize)],
+    /// The directory with the files of libraries, below that of the engine.
+    directory: Option<&'static str>,
+    /// What modules of libraries may begin with that the names of their files do not.
+    module_prefix: &'static str,
+    /// Modules of libraries whose work inside is of interest, and which call nothing of the
+    /// program.
+    looked_into: &'static [&'static str],
+    pub(super) constraints: Option<&'static ConstraintLibrary>,
+    pub(super) rules: Option<&'static RuleRuntime>,
 }
 
 /// What is known of an engine without tables.
@@ -95,6 +170,12 @@ static UNKNOWN: EngineLibraries = EngineLibraries {
     text_parts: &[],
     message_printers: &[],
     list_makers: &[],
+    choosing: &[],
+    directory: None,
+    module_prefix: "",
+    looked_into: &[],
+    constraints: None,
+    rules: None,
 };
 
 /// The tables of an engine, by its name and version as in the header of a trace.
@@ -168,9 +249,97 @@ impl EngineLibraries {
         argument_of(self.text_makers, indicator)
     }
 
+    /// The argument of a predicate, counted from 0, that is a variable for which it chooses values.
+    pub(super) fn chosen_by(&self, indicator: &str) -> Option<usize> {
+        argument_of(self.choosing, indicator)
+    }
+
+    /// The files, as traces name them, one of which may define a module of a library.
+    pub(super) fn files_of(&self, module: &str) -> Vec<String> {
+        let short = module.strip_prefix(self.module_prefix).unwrap_or(module);
+        let directory = self.directory.into_iter();
+        let files = directory.flat_map(|directory| {
+            [module, short].map(|name| format!("{ENGINE_HOME}{directory}/{name}.pl"))
+        });
+        files.collect()
+    }
+
+    /// Whether the work inside a library is of interest.
+    pub(super) fn is_looked_into(&self, module: &str) -> bool {
+        self.looked_into.contains(&module)
+    }
+
     /// What is known of a predicate that prints messages.
     pub(super) fn message_printer(&self, indicator: &str) -> Option<&'static MessagePrinter> {
         let mut all = self.message_printers.iter();
         all.find(|one| is_among(one.indicators, indicator))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::of_engine;
+
+    /// The strings of a source file of Rust, without its tests.
+    fn strings(text: &str) -> Vec<String> {
+        let product = text.split("#[cfg(test)]\nmod tests {").next();
+        let lines = product.unwrap_or_default().lines();
+        let code: Vec<&str> = lines
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect();
+        let code = code.join("\n").replace("\\\"", "").replace("'\"'", "");
+        code.split('"')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Whether a string is the name of a predicate with its module, or begins like one.
+    fn is_qualified(string: &str) -> bool {
+        let is_of_atom = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '$' | '\'');
+        string.split_once(':').is_some_and(|(module, name)| {
+            !module.is_empty() && module.chars().all(is_of_atom) && name.starts_with(is_of_atom)
+        })
+    }
+
+    #[test]
+    fn causes_of_advice_name_no_predicate_of_an_engine() {
+        let modules = ["apply", "clpfd", "lists", "strings", "system", "yall"];
+        let advice = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/advice");
+        let (mut left, mut files) = (vec![advice], 0);
+        while let Some(path) = left.pop() {
+            if path.ends_with("libraries") || path.ends_with("tests.rs") {
+                continue;
+            }
+            if path.is_dir() {
+                let inside = fs::read_dir(&path).unwrap();
+                left.extend(inside.map(|entry| entry.unwrap().path()));
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let mut all = strings(&text).into_iter();
+            let named = all.find(|one| is_qualified(one) || modules.contains(&one.as_str()));
+            assert_eq!(named, None, "in {}", path.display());
+            files += 1;
+        }
+        assert!(files > 50, "{files} files");
+    }
+
+    #[test]
+    fn an_engine_is_known_by_its_whole_name() {
+        for (engine, is_known) in [
+            ("SWI-Prolog 9.0.4", true),
+            ("SWI-Prolog", true),
+            ("SWI-Prologue 9", false),
+            ("swi-prolog 9", false),
+            ("My SWI-Prolog 9", false),
+            ("", false),
+        ] {
+            assert_eq!(of_engine(engine).built_in("append").is_some(), is_known);
+        }
     }
 }

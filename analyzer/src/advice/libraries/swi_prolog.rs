@@ -1,6 +1,8 @@
 //! The built-in and library predicates of SWI-Prolog that advice knows.
 
-use super::{EngineLibraries, ListMaker, MessagePrinter, swi_built_ins};
+use super::{
+    ConstraintLibrary, EngineLibraries, ListMaker, MessagePrinter, RuleRuntime, swi_built_ins,
+};
 
 /// The name of the engine in headers of traces, before its version.
 pub(super) const NAME: &str = "SWI-Prolog";
@@ -40,6 +42,31 @@ pub(super) static LIBRARIES: EngineLibraries = EngineLibraries {
     ],
     message_printers: MESSAGE_PRINTERS,
     list_makers: LIST_MAKERS,
+    choosing: &[("lists:member/2", 0), ("system:between/3", 2)],
+    directory: Some("library"),
+    module_prefix: "prolog_",
+    looked_into: &["clpfd"],
+    constraints: Some(&CONSTRAINTS),
+    rules: Some(&RULES),
+};
+
+static CONSTRAINTS: ConstraintLibrary = ConstraintLibrary {
+    module: "clpfd",
+    labelling: "clpfd:label/1 clpfd:labeling/2 clpfd:indomain/1",
+    ordering: "clpfd:label/1 clpfd:labeling/2",
+    asking: &["fd_*", "transpose"],
+    operators: &[
+        "#=", "#\\=", "#<", "#>", "#=<", "#>=", "#\\", "#<==>", "#==>", "#<==", "#\\/", "#/\\",
+    ],
+    runs_propagator: "clpfd:activate_propagator/1",
+    makes_propagator: "clpfd:make_propagator/2",
+};
+
+/// Library chr.
+static RULES: RuleRuntime = RuleRuntime {
+    gives_constraints: "lists:member/2",
+    seeks_variable: "chr_runtime:'chr newvia",
+    tells_debugger: "chr_runtime:'chr debug_event'",
 };
 
 const MESSAGE_PRINTERS: &[MessagePrinter] = &[
