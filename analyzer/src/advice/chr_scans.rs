@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::chr_text::DeclaredConstraint;
 use super::evidence::{Evidence, part_of, share};
 use super::generated::{declared, posted};
+use super::libraries::RuleRuntime;
 use super::{AdvisedPlace, Cause, Certainty, Finding, Need, generators};
 use crate::Analysis;
 use crate::text::{count, counted};
@@ -32,6 +33,9 @@ struct Lookups {
 
 /// A finding for each file with such rules.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let Some(runtime) = evidence.libraries.rules else {
+        return Vec::new();
+    };
     let trace = &evidence.analysis.trace;
     let compiled = evidence.predicates().filter_map(|(_, info, _)| {
         let is_compiled = info.declared.name.contains("___");
@@ -40,13 +44,18 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let files: BTreeSet<u32> = compiled.collect();
     let findings = files.into_iter().filter_map(|file| {
         let constraints = declared(evidence.analysis, trace.file(file)?);
-        finding(evidence, file, &constraints)
+        finding(evidence, runtime, file, &constraints)
     });
     findings.collect()
 }
 
-fn finding(evidence: &Evidence, file: u32, constraints: &[DeclaredConstraint]) -> Option<Finding> {
-    let (all, is_debugged) = lookups(evidence, file, constraints);
+fn finding(
+    evidence: &Evidence,
+    runtime: &RuleRuntime,
+    file: u32,
+    constraints: &[DeclaredConstraint],
+) -> Option<Finding> {
+    let (all, is_debugged) = lookups(evidence, runtime, file, constraints);
     let with_arguments = || constraints.iter().filter(|one| one.arity > 0);
     let without_modes: Vec<&DeclaredConstraint> =
         with_arguments().filter(|one| !one.has_ground).collect();
@@ -163,6 +172,7 @@ pub(super) fn modes(analysis: &Analysis, file: &str) -> Vec<(DeclaredConstraint,
 /// By constraint and its place in the heads; and whether the rules are compiled for the debugger.
 fn lookups(
     evidence: &Evidence,
+    runtime: &RuleRuntime,
     file: u32,
     constraints: &[DeclaredConstraint],
 ) -> (BTreeMap<(usize, String), Lookups>, bool) {
@@ -188,18 +198,18 @@ fn lookups(
         for goal in evidence.goals_of(index) {
             let counts = &goal.figures;
             match evidence.name(goal.callee) {
-                "lists:member/2" => {
+                name if name == runtime.gives_constraints => {
                     chooses = true;
                     lookups.looked_at += counts.exits();
                     lookups.unfit += generators::all_tests(evidence, goal);
                     lookups.ticks += counts.served_work_ticks;
                 }
-                name if name.starts_with("chr_runtime:'chr newvia") => {
+                name if name.starts_with(runtime.seeks_variable) => {
                     lookups.asked += counts.calls;
                     lookups.with_variable += counts.exits();
                 }
                 name => {
-                    is_debugged |= name.starts_with("chr_runtime:'chr debug_event'");
+                    is_debugged |= name.starts_with(runtime.tells_debugger);
                     if goal.callee != index {
                         others = others.max(counts.calls);
                     }

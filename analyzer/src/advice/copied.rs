@@ -10,28 +10,19 @@ const LEAST: u64 = 500;
 /// Calls that take less time, in ns, copy little.
 const LEAST_NS: u64 = 10_000;
 
-/// Built-in predicates that copy a term, and that the recorder leaves out as they take next to no
-/// time by themselves: what has no box has no values that would show it.
-const COPYING: [&str; 5] = [
-    "nb_setval",
-    "nb_setarg",
-    "duplicate_term",
-    "copy_term",
-    "copy_term_nat",
-];
-
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let mut findings = lambdas(evidence);
     findings.extend(built_ins(evidence));
     findings
 }
 
-/// Lambdas of library `yall` that take long beside what they call.
+/// Lambdas that take long beside what they call.
 fn lambdas(evidence: &Evidence) -> Vec<Finding> {
-    let is_lambda = |name: &str| matches!(name, ">>" | "/");
     let lambdas = evidence.predicates().filter(|(_, info, figures)| {
-        info.declared.module == "yall"
-            && is_lambda(&info.declared.name)
+        let declared = &info.declared;
+        evidence
+            .libraries
+            .is_lambda(&declared.module, &declared.name)
             && figures.calls >= LEAST
             && evidence.analysis.ns(figures.self_ticks / figures.calls) >= LEAST_NS
     });
@@ -83,7 +74,7 @@ fn built_ins(evidence: &Evidence) -> Vec<Finding> {
     let finding = |(index, _, figures): (_, _, &crate::figures::PredicateFigures)| {
         let text = source::of_predicate(evidence.analysis, index)?;
         let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let built_in = words.find(|word| COPYING.contains(word))?;
+        let built_in = words.find(|word| evidence.libraries.copies_unseen(word))?;
         let name = evidence.name(index);
         Some(Finding {
             cause: Cause::CopiedData,

@@ -1,7 +1,7 @@
 //! Data that is made anew at each step and handed on, as the values of arguments show.
 
 use super::evidence::Evidence;
-use super::{Cause, Certainty, Finding, built_ins};
+use super::{Cause, Certainty, Finding};
 use crate::figures::values::{PairFigures, ValueFigures};
 use crate::tables::SiteData;
 use crate::text::count;
@@ -28,16 +28,6 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         .map(|one| one.finding(evidence))
         .collect()
 }
-
-/// Built-in predicates that take a text apart: the text, and a part of it.
-const PARTS_OF_TEXTS: [(&str, u8, u8); 6] = [
-    ("system:sub_string/5", 1, 5),
-    ("system:sub_atom/5", 1, 5),
-    ("system:string_concat/3", 3, 1),
-    ("system:string_concat/3", 3, 2),
-    ("system:atom_concat/3", 3, 1),
-    ("system:atom_concat/3", 3, 2),
-];
 
 /// What is said where a step copies what is left of a text.
 const OF_TEXT: &str = "make codes or chars of the text once (string_codes/2, atom_codes/2) and walk that list, also with a grammar and \
@@ -76,14 +66,15 @@ impl<'e, 'a> Copying<'e, 'a> {
 
     /// Whether the result is most of the text that was given: a step takes away some of it, and
     /// copies the rest.
-    fn consumes_text(&self, callee: &str) -> bool {
-        let pair = &(callee, self.given, self.result);
+    fn consumes_text(&self, evidence: &Evidence) -> bool {
         let Some(given) = self.figures.arguments.get(usize::from(self.given) - 1) else {
             return false;
         };
         let before = given.mean_in();
         let made = self.pair.made / self.pair.exits.max(1);
-        PARTS_OF_TEXTS.contains(pair) && made >= before / 4 * 3
+        let callee = evidence.name(self.site.callee);
+        let libraries = evidence.libraries;
+        libraries.is_part_of_text(callee, self.given, self.result) && made >= before / 4 * 3
     }
 
     fn finding(&self, evidence: &Evidence) -> Finding {
@@ -91,10 +82,13 @@ impl<'e, 'a> Copying<'e, 'a> {
         let (given, result) = (self.given, self.result);
         let callee = evidence.name(site.callee);
         let sizes = &self.figures.arguments[usize::from(given) - 1];
-        let is_consumed = self.consumes_text(callee);
+        let is_consumed = self.consumes_text(evidence);
         // What goes along lists does with the elements what its goal does.
-        let known = built_ins::of(evidence, site.callee)
-            .filter(|_| evidence.module(site.callee) != "apply");
+        let known = evidence.built_in(site.callee).filter(|_| {
+            !evidence
+                .libraries
+                .is_for_elements(evidence.module(site.callee))
+        });
         let grows = sizes.greatest_in / 2 >= sizes.least_in;
         let size = match grows {
             _ if is_consumed => format!(

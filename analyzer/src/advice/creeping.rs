@@ -20,13 +20,16 @@ const LEAST_EACH: u64 = 20;
 /// A clause's predicate, and the predicate of a library that it called.
 pub(super) type ClauseAndCallee = (PredicateIndex, PredicateIndex);
 
-/// How often propagators of library clpfd ran in calls that the program made of libraries, as far
-/// as a recording with `--libraries` shows it.
+/// How often propagators ran in calls that the program made of libraries, as far as a recording
+/// with `--libraries` shows it.
 pub(super) fn runs(evidence: &Evidence) -> BTreeMap<ClauseAndCallee, u64> {
     let rows = &evidence.analysis.profile.contexts;
     let mut runs = BTreeMap::new();
+    let Some(library) = evidence.libraries.constraints else {
+        return runs;
+    };
     for (at, row) in (0_u32..).zip(rows) {
-        if evidence.name(row.predicate) != "clpfd:activate_propagator/1" {
+        if evidence.name(row.predicate) != library.runs_propagator {
             continue;
         }
         let way = way_up(Some(at), |at| rows.get(at as usize)?.parent);
@@ -44,9 +47,12 @@ pub(super) fn runs(evidence: &Evidence) -> BTreeMap<ClauseAndCallee, u64> {
 
 /// A finding for each goal that posts a constraint and runs far more propagators than there are.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let Some(library) = evidence.libraries.constraints else {
+        return Vec::new();
+    };
     let made = evidence
         .predicates()
-        .find(|(index, ..)| evidence.name(*index) == "clpfd:make_propagator/2");
+        .find(|(index, ..)| evidence.name(*index) == library.makes_propagator);
     let Some((.., made)) = made.filter(|(.., figures)| figures.calls > 0) else {
         return Vec::new();
     };

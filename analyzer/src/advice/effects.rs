@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use portmortem_tracer::format::{ENGINE_HOME, Role};
+use portmortem_tracer::format::Role;
 
 use super::clause_text::{self, Lexeme, Token};
 use super::evidence::{Evidence, reached};
@@ -313,9 +313,9 @@ fn library_text(evidence: &Evidence, info: &PredicateInfo) -> Option<String> {
         let mut exports = clauses.iter().filter_map(|clause| clause.get(..4));
         exports.any(|tokens| tokens[1].text == "module" && tokens[3].text == module)
     };
-    let short = module.strip_prefix("prolog_").unwrap_or(module);
-    let mut files = [module, short].into_iter();
-    files.find_map(|name| read(&format!("{ENGINE_HOME}library/{name}.pl")).filter(is_its_file))
+    let files = evidence.libraries.files_of(module);
+    let mut texts = files.iter().filter_map(|file| read(file));
+    texts.find(is_its_file)
 }
 
 /// Whether the source of a predicate does more than compute. The recorder does not record built-ins

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, Need, built_ins};
+use super::{Cause, Certainty, Finding, Need};
 use crate::calls::behaviour::OwnChoicepoints;
 use crate::figures::{Caller, PredicateFigures};
 use crate::tables::{ClauseData, SiteData};
@@ -276,7 +276,7 @@ pub(super) fn callers(evidence: &Evidence) -> Vec<(PredicateIndex, u64)> {
 
 /// How to keep less, where most was kept or made in this predicate.
 fn less(evidence: &Evidence, most: PredicateIndex) -> String {
-    let known = built_ins::of(evidence, most).filter(|known| known.makes_data());
+    let known = evidence.built_in(most).filter(|known| known.makes_data());
     if let Some(known) = known {
         let name = evidence.name(most);
         return format!(

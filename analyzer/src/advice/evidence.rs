@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use portmortem_tracer::format::Role;
 
 use super::generated::{self, Constraint};
+use super::libraries::{self, BuiltIn, EngineLibraries};
 use super::{AdvisedPlace, clause_text, source};
 use crate::Analysis;
 use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
@@ -24,6 +25,8 @@ pub(super) type ClauseKey = (PredicateIndex, u32);
 #[derive(Debug)]
 pub(super) struct Evidence<'a> {
     pub(super) analysis: &'a Analysis,
+    /// What is known of predicates of the engine of the trace, and of its libraries.
+    pub(super) libraries: &'static EngineLibraries,
     /// By clause: its goals that made calls, in the order in which they are written.
     pub(super) clauses: BTreeMap<ClauseKey, Vec<SiteData<'a>>>,
     /// Goals that another predicate called than that of their clause: they stand in an argument.
@@ -83,6 +86,7 @@ impl<'a> Evidence<'a> {
             names: OnceCell::new(),
             generated: OnceCell::new(),
             modules: modules.chain(["user"]).collect(),
+            libraries: libraries::of_engine(&analysis.trace.header().engine),
             analysis,
             clauses,
             total_ticks: analysis.whole().work_ticks,
@@ -263,6 +267,11 @@ impl<'a> Evidence<'a> {
         is_foreign.then_some(info.declared.name.as_str())
     }
 
+    /// What is known of a predicate that is none of the program.
+    pub(super) fn built_in(&self, predicate: PredicateIndex) -> Option<&'static BuiltIn> {
+        self.libraries.built_in(self.foreign_name(predicate)?)
+    }
+
     /// Whether a predicate that is none of the program has a role.
     pub(super) fn is_foreign(&self, predicate: PredicateIndex, role: Role) -> bool {
         let infos = self.analysis.trace.predicates();
@@ -301,12 +310,11 @@ impl<'a> Evidence<'a> {
             .map_or("", |info| info.declared.module.as_str())
     }
 
-    /// Whether it is one of the predicates of library clpfd that give variables values.
+    /// Whether it is one of the predicates of the library of constraints that give variables
+    /// values.
     pub(super) fn is_labelling(&self, predicate: PredicateIndex) -> bool {
-        matches!(
-            self.name(predicate),
-            "clpfd:label/1" | "clpfd:labeling/2" | "clpfd:indomain/1"
-        )
+        let library = self.libraries.constraints;
+        library.is_some_and(|library| library.is_labelling(self.name(predicate)))
     }
 
     /// The goal that made the costliest calls of a predicate.

@@ -10,51 +10,6 @@ use crate::text::count;
 /// Fewer solutions are not worth another goal.
 const LEAST: u64 = 100;
 
-/// What makes a list of all of its data.
-struct ListMaker {
-    /// Names and numbers of arguments, separated by spaces.
-    names: &'static str,
-    /// What finds the first element alone.
-    of_first: &'static str,
-    /// What finds the last one alone.
-    of_last: &'static str,
-}
-
-const MAKERS: [ListMaker; 6] = [
-    ListMaker {
-        names: "assoc_to_keys/2 assoc_to_values/2 assoc_to_list/2",
-        of_first: "min_assoc/3 finds the least key and its value, and del_min_assoc/4 takes them out, too",
-        of_last: "max_assoc/3 finds the greatest key and its value, and del_max_assoc/4 takes them out, too",
-    },
-    ListMaker {
-        names: "rb_keys/2 rb_visit/2",
-        of_first: "rb_min/3 finds the least key and its value, and rb_del_min/4 takes them out, too",
-        of_last: "rb_max/3 finds the greatest key and its value, and rb_del_max/4 takes them out, too",
-    },
-    ListMaker {
-        names: "sort/2 msort/2 list_to_ord_set/2",
-        of_first: "min_member/2 goes along the list once; if the next one is wanted soon, keep the elements in library(heaps) or an assoc",
-        of_last: "max_member/2 goes along the list once; if the next one is wanted soon, keep the elements in library(heaps) or an assoc",
-    },
-    ListMaker {
-        names: "sort/4 predsort/3 keysort/2",
-        of_first: "go along the list once and keep the best so far (foldl/4); if the next one is wanted soon, keep the elements in \
-                   library(heaps) or an assoc",
-        of_last: "go along the list once and keep the best so far (foldl/4); if the next one is wanted soon, keep the elements in \
-                  library(heaps) or an assoc",
-    },
-    ListMaker {
-        names: "setof/3",
-        of_first: "aggregate_all(min(X), Goal, X) keeps the least so far; it fails if there is none, as setof/3 does",
-        of_last: "aggregate_all(max(X), Goal, X) keeps the greatest so far; it fails if there is none, as setof/3 does",
-    },
-    ListMaker {
-        names: "reverse/2",
-        of_first: "last/2 goes along the list and makes nothing",
-        of_last: "the first element of the list is the last one of the other: take it from that, [X|_]",
-    },
-];
-
 /// A finding for each `findall/3` of whose list the text of the clause takes the first element
 /// alone, and for each list of all elements that is made for the first or last of them.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
@@ -75,16 +30,11 @@ fn of_elements(evidence: &Evidence, maker: &SiteData) -> Option<Finding> {
     if calls < LEAST {
         return None;
     }
-    let declared = &evidence
-        .analysis
-        .trace
-        .predicates()
-        .get(maker.callee as usize)?
-        .declared;
-    let indicator = format!("{}/{}", declared.name, declared.arity);
-    let known = MAKERS
-        .iter()
-        .find(|known| known.names.split(' ').any(|name| name == indicator))?;
+    let infos = evidence.analysis.trace.predicates();
+    let declared = &infos.get(maker.callee as usize)?.declared;
+    let known = evidence
+        .libraries
+        .list_maker(&declared.name, declared.arity)?;
     let list = (declared.arity as usize).checked_sub(1)?;
     let (which, instead) = match source::end_of_list(evidence.analysis, maker, list)? {
         ListEnd::First => ("first", known.of_first),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::built_ins::{self, BuiltIn};
 use super::evidence::{Evidence, generates, part_of, share};
+use super::libraries::BuiltIn;
 use super::{Cause, Certainty, Finding, come_through, effects, source};
 use crate::figures::BacktrackFigures;
 use crate::tables::SiteData;
@@ -179,7 +179,9 @@ fn less_by_key(evidence: &Evidence, generator: &SiteData, test: &SiteData) -> St
     let (from, by) = (evidence.name(generator.callee), evidence.name(test.callee));
     let are_facts = evidence.is_leaf(generator.callee);
     let computes = evidence.callees_of(test.callee).next().is_some()
-        || built_ins::of(evidence, test.callee).is_some_and(BuiltIn::makes_data);
+        || evidence
+            .built_in(test.callee)
+            .is_some_and(BuiltIn::makes_data);
     match (are_facts, computes) {
         (true, true) => format!(
             "{by} computes for each solution of {from} what it compares: compute that once, where the facts are made, keep it in \

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::evidence::Evidence;
-use super::{Cause, Certainty, Finding, built_ins, source};
+use super::{Cause, Certainty, Finding, source};
 use crate::calls::Goal;
 use crate::calls::figures::CallFigures;
 use crate::calls::growth::Verdict;
@@ -170,7 +170,7 @@ fn remedy(evidence: &Evidence, predicate: PredicateIndex) -> (String, Certainty)
     let is_table = calls_nothing
         && (evidence.is_declared_dynamic(predicate)
             || source::may_have_many_clauses(evidence.analysis, predicate));
-    let text = match built_ins::of(evidence, predicate) {
+    let text = match evidence.built_in(predicate) {
         Some(known) => format!(
             "{} {}, and there is more of it at each call: {}",
             evidence.name(predicate),

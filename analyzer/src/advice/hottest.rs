@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use portmortem_tracer::format::Role;
 
-use super::built_ins::BuiltIn;
 use super::evidence::{Evidence, share};
 use super::generated::Constraint;
-use super::{Cause, Certainty, Finding, Need, built_ins, may_repeat, source};
+use super::libraries::BuiltIn;
+use super::{Cause, Certainty, Finding, Need, may_repeat, source};
 use crate::remarks::hottest_path;
 use crate::tables::SiteData;
 use crate::text::{count, counted, shell_quoted};
@@ -26,9 +26,6 @@ const MOST_IN_LIBRARY: u64 = 50;
 
 /// So many cells are few: a list of sixteen pairs.
 const SMALL: u32 = 100;
-
-/// Libraries that a finding looks into. They call nothing of the program.
-const LOOKED_INTO: [&str; 1] = ["clpfd"];
 
 /// Calls whose callee worked itself: those of a goal, or of a caller that does not say its goal; of
 /// a predicate that calls itself all of them, wherever they are made.
@@ -73,7 +70,8 @@ fn closed<'e, 'a>(evidence: &'e Evidence<'a>) -> Vec<HotGoal<'e, 'a>> {
     }
     let sites = evidence.sites().filter(|site| {
         let of_program = |goal: &SiteInfo| evidence.is_of_program(goal.caller);
-        LOOKED_INTO.contains(&evidence.module(site.callee)) && site.info().is_some_and(of_program)
+        let module = evidence.module(site.callee);
+        evidence.libraries.is_looked_into(module) && site.info().is_some_and(of_program)
     });
     let hot = sites.map(|site| HotGoal {
         callee: site.callee,
@@ -242,7 +240,7 @@ fn explained(evidence: &Evidence, hot: &HotGoal) -> Explained {
         None => ("", ""),
     };
     // What other libraries do inside would come before the goal of the program that calls them.
-    if LOOKED_INTO.contains(&module) {
+    if evidence.libraries.is_looked_into(module) {
         return Explained {
             needs: vec![Need::Libraries],
             ..Explained::new(
@@ -251,7 +249,7 @@ fn explained(evidence: &Evidence, hot: &HotGoal) -> Explained {
             )
         };
     }
-    match built_ins::of(evidence, hot.callee) {
+    match evidence.built_in(hot.callee) {
         Some(known) if known.asks_for_structure() && has_small_data(evidence, hot.callee) => {
             Explained::new(
                 format!(
@@ -357,7 +355,7 @@ fn unseen(
     predicate: PredicateIndex,
 ) -> Option<(&'static str, &'static BuiltIn)> {
     let text = source::of_predicate(evidence.analysis, predicate)?;
-    built_ins::unseen_in(&text).into_iter().next()
+    evidence.libraries.unseen_in(&text).into_iter().next()
 }
 
 /// The library that most of the work is in, if it is one, and what is said of it.

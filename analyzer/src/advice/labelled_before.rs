@@ -12,8 +12,8 @@ use crate::trace::PredicateIndex;
 /// Fewer rejections are no search.
 const LEAST: u64 = 100;
 
-/// One finding at most: the goal of library clpfd that was asked most often for other values, if
-/// predicates that post constraints asked it.
+/// One finding at most: the goal that gives constraint variables values and was asked most often
+/// for other ones, if predicates that post constraints asked it.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let labelling = evidence.sites().filter(|site| {
         evidence.is_labelling(site.callee)
@@ -89,7 +89,7 @@ fn written(evidence: &Evidence, predicate: PredicateIndex) -> PredicateIndex {
 
 /// The predicates of the program that post constraints and do not label, and how often
 /// backtracking went from them into what labels: the predicate of the clause or its callers, of
-/// which it is the last call, or library clpfd.
+/// which it is the last call, or the library of constraints.
 fn rejecting(
     evidence: &Evidence,
     labelling: PredicateIndex,
@@ -99,12 +99,14 @@ fn rejecting(
         let called = evidence.called(predicate);
         called.contains(&labelling) || called.contains(&clause)
     };
+    let library = evidence.libraries.constraints;
     let mut found = BTreeMap::new();
     for (&(failed, resumed), figures) in &evidence.analysis.profile.backtracks {
         let Some(failed) = failed.predicate() else {
             continue;
         };
-        let is_into = evidence.module(resumed) == "clpfd" || labels(resumed);
+        let is_into = library.is_some_and(|library| library.is_module(evidence.module(resumed)))
+            || labels(resumed);
         if evidence.is_of_program(failed)
             && is_into
             && !labels(failed)

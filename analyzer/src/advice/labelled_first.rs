@@ -1,8 +1,9 @@
 //! Variables that are given values before the constraints on them are posted: these test numbers
 //! then, where they would have left values out.
 
-use super::clause_text::{self, GoalText, Lexeme, Token};
+use super::clause_text::{self, GoalText, Lexeme};
 use super::evidence::{Evidence, part_of, share};
+use super::libraries::ConstraintLibrary;
 use super::{Cause, Certainty, Finding, generators, source};
 use crate::tables::SiteData;
 use crate::text::count;
@@ -11,13 +12,7 @@ use crate::trace::PredicateIndex;
 /// Fewer rejected values are not worth another order of goals.
 const LEAST: u64 = 1000;
 
-/// The constraints of library clpfd that are operators. Where their variables have values, its
-/// expansion makes tests of them, which are no calls: only the text says what they were.
-pub(super) const OPERATORS: [&str; 12] = [
-    "#=", "#\\=", "#<", "#>", "#=<", "#>=", "#\\", "#<==>", "#==>", "#<==", "#\\/", "#/\\",
-];
-
-/// Tests that are no calls either.
+/// Tests that are no calls.
 const TESTS: [&str; 23] = [
     "=", "\\=", "==", "\\==", "<", ">", "=<", ">=", "=:=", "=\\=", "is", "@<", "@>", "@=<", "@>=",
     "\\+", "->", "*->", "var", "nonvar", "integer", "number", "atom",
@@ -42,6 +37,7 @@ fn finding(
     generator: &SiteData,
     behind: &[SiteData],
 ) -> Option<Finding> {
+    let library = evidence.libraries.constraints?;
     let gives = gives(evidence, generator)?;
     let posting = behind.iter().filter(|goal| {
         goal.callee != generator.callee
@@ -56,7 +52,7 @@ fn finding(
     let posting: Vec<(&SiteData, u64)> = posting
         .map(|goal| (goal, generators::rejections(evidence, goal, generator)))
         .collect();
-    let tests = tests(evidence, generator, &gives);
+    let tests = tests(evidence, library, generator, &gives);
     let rejected = posting.iter().map(|(_, rejected)| rejected).sum::<u64>() + tests;
     let given = generator.figures.exits();
     if rejected < LEAST || rejected < given / 2 {
@@ -139,17 +135,15 @@ impl Gives {
     }
 }
 
-/// What a goal gives values, if it is one that does: of library clpfd, or a choice of numbers or
-/// elements for one variable.
+/// What a goal gives values, if it is one that does: of the library of constraints, or a choice of
+/// numbers or elements for one variable.
 fn gives(evidence: &Evidence, generator: &SiteData) -> Option<Gives> {
     if evidence.is_labelling(generator.callee) {
         return Some(Gives::AnyVariable);
     }
-    let argument = match evidence.name(generator.callee) {
-        "lists:member/2" => 0,
-        "system:between/3" => 2,
-        _ => return None,
-    };
+    let argument = evidence
+        .libraries
+        .chosen_by(evidence.name(generator.callee))?;
     source::at_site(evidence.analysis, generator, |goals| {
         let [goal] = goals else {
             return None;
@@ -158,37 +152,40 @@ fn gives(evidence: &Evidence, generator: &SiteData) -> Option<Gives> {
     })
 }
 
-/// Whether a predicate posts constraints: it is of library clpfd and neither gives values nor asks
-/// for domains, or it or something that it calls is written with such constraints.
+/// Whether a predicate posts constraints: it is of the library of constraints and neither gives
+/// values nor asks for domains, or it or something that it calls is written with such constraints.
 pub(super) fn posts(evidence: &Evidence, predicate: PredicateIndex) -> bool {
+    let Some(library) = evidence.libraries.constraints else {
+        return false;
+    };
     evidence.called(predicate).into_iter().any(|called| {
         let infos = evidence.analysis.trace.predicates();
         let Some(info) = infos.get(called as usize) else {
             return false;
         };
         let declared = &info.declared;
-        if declared.module == "clpfd" {
-            let asks = declared.name.starts_with("fd_") || declared.name == "transpose";
-            return !asks && !evidence.is_labelling(called);
+        if library.is_module(&declared.module) {
+            return !library.is_asking(&declared.name) && !evidence.is_labelling(called);
         }
         evidence.is_of_program(called)
             && source::of_predicate(evidence.analysis, called).is_some_and(|text| {
                 let clauses = clause_text::clauses(&text);
                 let mut tokens = clauses.iter().flatten();
-                tokens.any(is_constraint)
+                tokens.any(|token| library.is_constraint(token))
             })
     })
 }
 
-fn is_constraint(token: &Token) -> bool {
-    token.kind == Lexeme::Atom && OPERATORS.contains(&token.text)
-}
-
 /// How often a goal was redone as a test failed that is no call, if constraints are the only such
 /// tests behind it.
-fn tests(evidence: &Evidence, generator: &SiteData, gives: &Gives) -> u64 {
+fn tests(
+    evidence: &Evidence,
+    library: &ConstraintLibrary,
+    generator: &SiteData,
+    gives: &Gives,
+) -> u64 {
     let are_constraints = source::at_site(evidence.analysis, generator, |goals| match goals {
-        [goal] => Some(constraints_alone_follow(goal, gives)),
+        [goal] => Some(constraints_alone_follow(library, goal, gives)),
         _ => None,
     });
     match are_constraints {
@@ -199,7 +196,7 @@ fn tests(evidence: &Evidence, generator: &SiteData, gives: &Gives) -> u64 {
 
 /// Whether the goals behind a goal, in its conjunction, are written with constraints, on what it
 /// gives, and without other tests.
-fn constraints_alone_follow(goal: &GoalText, gives: &Gives) -> bool {
+fn constraints_alone_follow(library: &ConstraintLibrary, goal: &GoalText, gives: &Gives) -> bool {
     let mut depth = 0_u32;
     let (mut is_about, mut are_there) = (matches!(gives, Gives::AnyVariable), false);
     let mut is_behind = false;
@@ -212,7 +209,7 @@ fn constraints_alone_follow(goal: &GoalText, gives: &Gives) -> bool {
             Lexeme::Comma if depth == 0 => is_behind = true,
             Lexeme::Atom if depth == 0 && [";", "|"].contains(&token.text) => break,
             Lexeme::Atom if is_behind && TESTS.contains(&token.text) => return false,
-            Lexeme::Atom if is_behind => are_there |= is_constraint(token),
+            Lexeme::Atom if is_behind => are_there |= library.is_constraint(token),
             Lexeme::Variable if is_behind => {
                 is_about |= matches!(gives, Gives::One(name) if name == token.text);
             }
@@ -224,13 +221,17 @@ fn constraints_alone_follow(goal: &GoalText, gives: &Gives) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::libraries;
     use super::*;
 
     fn alone(body: &str, gives: &Gives) -> bool {
         let text = format!("p(X) :-\n{body}.\n");
         let clauses = clause_text::clauses(&text);
         let goals = GoalText::all(&clauses, 2, "label");
-        constraints_alone_follow(&goals[0], gives)
+        let library = libraries::of_engine("SWI-Prolog 9.0.4")
+            .constraints
+            .unwrap();
+        constraints_alone_follow(library, &goals[0], gives)
     }
 
     #[test]

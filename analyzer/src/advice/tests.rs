@@ -7,12 +7,13 @@ use std::sync::atomic::AtomicU64;
 use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Role, Roles, Site, StreamKind};
 use portmortem_tracer::{NewPredicate, Options, Recorder};
 
+use super::evidence::Evidence;
 use super::{Cause, Finding, findings};
 use crate::Analysis;
 use crate::trace::Trace;
 
-/// A goal of a clause: the caller, the line, and what it calls. Predicates are `module:name`, of
-/// no arguments; those of other modules than `user` are of a library.
+/// A goal of a clause: the caller, the line, and what it calls. Predicates are `module:name/arity`,
+/// or `module:name` of no arguments; those of other modules than `user` are of a library.
 type Goal<'a> = (&'a str, u32, &'a str);
 
 /// What happens, and how many ticks pass before.
@@ -29,24 +30,40 @@ const SORT: &str = "sort:by";
 
 /// The findings on a trace of these goals and steps, beside a source file.
 fn of<'a>(source: &str, goals: &[Goal<'a>], steps: &[(u64, Step<'a>)]) -> Vec<Finding> {
+    of_engine("some engine", source, goals, steps, |analysis| {
+        findings(analysis, 0.0)
+    })
+}
+
+/// What is said of such a trace of an engine.
+fn of_engine<'a, T>(
+    engine: &str,
+    source: &str,
+    goals: &[Goal<'a>],
+    steps: &[(u64, Step<'a>)],
+    say: impl FnOnce(&Analysis) -> T,
+) -> T {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("p.pl"), source).unwrap();
     let path = directory.path().join("p.pmt");
     let header = Header {
         directory: ".".to_owned(),
-        ..Header::of_this_process("some engine")
+        ..Header::of_this_process(engine)
     };
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
     let (own, library) = ("p.pl", "engine:library/l.pl");
     let declare = |of: &str| {
         let (module, name) = of.split_once(':').unwrap_or(("user", of));
+        let arity = name.rsplit_once('/');
+        let arity = arity.and_then(|(name, arity)| Some((name, arity.parse().ok()?)));
+        let (name, arity) = arity.unwrap_or((name, 0));
         let file = if module == "user" { own } else { library };
         let roles = match name {
             SORT => Roles::of(&[Role::SortsByGoal]),
             _ => Roles::default(),
         };
         recorder.predicate(
-            NewPredicate::named(module, name, 0)
+            NewPredicate::named(module, name, arity)
                 .at(file, 1)
                 .with_roles(roles),
         )
@@ -87,7 +104,7 @@ fn of<'a>(source: &str, goals: &[Goal<'a>], steps: &[(u64, Step<'a>)]) -> Vec<Fi
     let trace = Trace::open(&path).unwrap();
     let filters = crate::Filters::default();
     let analysis = Analysis::of(trace, &path, filters, &AtomicU64::new(0)).unwrap();
-    findings(&analysis, 0.0)
+    say(&analysis)
 }
 
 fn one(findings: &[Finding], cause: Cause) -> &Finding {
@@ -220,4 +237,81 @@ fn a_sort_has_a_colon_in_its_name() {
         one(&found, Cause::ComputedInComparison).title,
         "key/0 is computed at each comparison of 'sort:by'/0"
     );
+}
+
+/// Engines of which nothing is known.
+const OTHERS: [&str; 4] = ["Toy 1", "SWI-Prologue 9", "unknown engine", ""];
+
+/// What is said of traces in which `main/0` calls these predicates, by engines of which libraries
+/// are known and are not.
+fn of_each_engine<T>(called: &[&str], text: &str, say: impl Fn(&Analysis) -> T) -> (T, Vec<T>) {
+    let goals: Vec<Goal> = called.iter().map(|&callee| ("main", 2, callee)).collect();
+    let mut steps = vec![(0, Call("main"))];
+    for at in 0..goals.len() {
+        steps.extend([(5, At(at)), (1000, Exit)]);
+    }
+    steps.push((5, Exit));
+    let say_of = |engine| of_engine(engine, text, &goals, &steps, &say);
+    (say_of("SWI-Prolog 9.0.4"), Vec::from(OTHERS.map(say_of)))
+}
+
+#[test]
+fn libraries_are_those_of_the_engine() {
+    let called = ["lists:append/3", "clpfd:label/1"];
+    let known = |analysis: &Analysis| {
+        let evidence = Evidence::of(analysis);
+        let sites: Vec<_> = evidence.sites().map(|site| site.callee).collect();
+        assert_eq!(sites.len(), called.len());
+        let libraries = evidence.libraries;
+        [
+            sites.iter().all(|&one| evidence.built_in(one).is_some()),
+            sites.iter().any(|&one| evidence.is_labelling(one)),
+            libraries.constraints.is_some(),
+            libraries.rules.is_some(),
+            libraries.chosen_by("system:between/3").is_some(),
+            libraries.is_looked_into("clpfd"),
+            libraries.files_of("prolog_stack").len() == 2,
+            !libraries.unseen_in("p(X) :- X =.. _.").is_empty(),
+            libraries.text_made_by("system:atom_concat/3").is_some(),
+            libraries.is_part_of_text("system:sub_atom/5", 1, 5),
+            libraries.message_printer("prolog_debug:debug/3").is_some(),
+            libraries.list_maker("msort", 2).is_some(),
+            libraries.copies_unseen("nb_setval"),
+            libraries.is_lambda("yall", ">>"),
+            libraries.is_for_elements("apply"),
+        ]
+    };
+    let (of_known, of_others) = of_each_engine(&called, "", known);
+    assert!(of_known.iter().all(|&one| one), "{of_known:?}");
+    for one in of_others {
+        assert!(!one.contains(&true), "{one:?}");
+    }
+}
+
+/// The text that explains a predicate of a library is that of the engine's own libraries.
+#[test]
+fn no_library_is_guessed() {
+    let remedy = |analysis: &Analysis| {
+        let found = findings(analysis, 0.0);
+        one(&found, Cause::Hottest).remedy.clone()
+    };
+    let (of_known, of_others) = of_each_engine(&["lists:append/3"], "", remedy);
+    assert!(of_known.contains("difference list"), "{of_known}");
+    for one in of_others {
+        assert!(!one.contains("difference list"), "{one}");
+    }
+}
+
+/// A predicate is one that labels if the library of the engine has it.
+#[test]
+fn constraints_are_of_a_library_that_is_known() {
+    let text = "main :-\n    label([X, Y]).\n";
+    let of_order = |analysis: &Analysis| {
+        let found = findings(analysis, 0.0);
+        let mut causes = found.iter().map(|finding| finding.cause);
+        causes.any(|cause| cause == Cause::VariableOrder)
+    };
+    let (of_known, of_others) = of_each_engine(&["clpfd:label/1"], text, of_order);
+    assert!(of_known);
+    assert_eq!(of_others, [false; OTHERS.len()]);
 }

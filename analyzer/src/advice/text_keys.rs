@@ -2,7 +2,7 @@
 
 use super::clause_text::Maker;
 use super::evidence::{Evidence, share};
-use super::unprinted_text::{MAKERS, only_computes};
+use super::unprinted_text::only_computes;
 use super::{Cause, Certainty, Finding, clause_text, source};
 use crate::tables::SiteData;
 use crate::text::count;
@@ -24,8 +24,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 
 fn finding(evidence: &Evidence, maker: &SiteData) -> Option<Finding> {
     let name = evidence.name(maker.callee);
-    let made = match MAKERS.iter().find(|(of, _)| *of == name) {
-        Some(&(_, argument)) => vec![argument],
+    let made = match evidence.libraries.text_made_by(name) {
+        Some(argument) => vec![argument],
         None if evidence.is_of_program(maker.callee) && only_computes(evidence, maker) => {
             made_by(evidence, maker.callee)
         }
@@ -76,8 +76,8 @@ fn made_by(evidence: &Evidence, predicate: PredicateIndex) -> Vec<usize> {
     let Some(info) = own.get(predicate as usize) else {
         return Vec::new();
     };
-    let makers: Vec<Maker> = MAKERS
-        .iter()
+    let known = evidence.libraries.text_makers.iter();
+    let makers: Vec<Maker> = known
         .filter_map(|&(indicator, argument)| {
             let (_, indicator) = indicator.split_once(':')?;
             let (name, arity) = indicator.split_once('/')?;

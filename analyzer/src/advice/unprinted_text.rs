@@ -8,26 +8,6 @@ use crate::text::count;
 /// Fewer texts are no loop.
 const LEAST: u64 = 500;
 
-/// Built-in predicates that make a text: the argument, counted from 0, that it becomes. That of
-/// `format/3` is in a term: `string(Text)`.
-pub(super) const MAKERS: [(&str, usize); 11] = [
-    ("system:format/3", 0),
-    ("system:sformat/3", 0),
-    ("system:with_output_to/2", 0),
-    ("system:term_to_atom/2", 1),
-    ("system:term_string/2", 0),
-    ("strings:term_string/2", 0),
-    ("system:string_concat/3", 2),
-    ("system:atom_concat/3", 2),
-    ("system:atomic_list_concat/2", 1),
-    ("system:atomic_list_concat/3", 2),
-    ("strings:interpolate_string/4", 1),
-];
-
-/// What prints a message, and in how many ns one call of it prints nothing: it looks at a topic or
-/// at the kind of the message, and does no more.
-const MESSAGES: [(&str, u64); 2] = [("debug/3", 5_000), ("print_message/2", 20_000)];
-
 /// A finding for each goal that makes a text, or computes something, which its clause only hands to
 /// messages that are not printed.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
@@ -45,27 +25,29 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 fn finding(evidence: &Evidence, maker: &SiteData, behind: &[SiteData]) -> Option<Finding> {
     let name = evidence.name(maker.callee);
     let of_program = evidence.is_of_program(maker.callee);
-    let made = MAKERS.iter().find(|(maker, _)| *maker == name);
+    let made = evidence.libraries.text_made_by(name);
     if made.is_none() && !(of_program && only_computes(evidence, maker)) {
         return None;
     }
-    let message = behind.iter().find(|goal| {
-        printing(evidence, goal).is_some_and(|most_ns| {
-            let figures = &goal.figures;
-            let ns = evidence.analysis.ns(figures.served_work_ticks);
-            figures.calls > 0 && ns / figures.calls <= most_ns
-        })
+    let (message, printer) = behind.iter().find_map(|goal| {
+        let printer = evidence
+            .libraries
+            .message_printer(evidence.name(goal.callee))?;
+        let figures = &goal.figures;
+        let ns = evidence.analysis.ns(figures.served_work_ticks);
+        let is_silent = figures.calls > 0 && ns / figures.calls <= printer.silent_ns;
+        is_silent.then_some((goal, printer))
     })?;
     let of = evidence
         .analysis
         .trace
         .predicates()
         .get(message.callee as usize)?;
-    let (analysis, printer) = (evidence.analysis, &of.declared.name);
+    let (analysis, prints) = (evidence.analysis, &of.declared.name);
     let is_for_nothing = match made {
-        Some(&(_, argument)) => source::is_only_for(analysis, maker, argument, printer),
+        Some(argument) => source::is_only_for(analysis, maker, argument, prints),
         None => (0..arity(evidence, maker))
-            .any(|argument| source::is_all_for(analysis, maker, argument, printer)),
+            .any(|argument| source::is_all_for(analysis, maker, argument, prints)),
     };
     if !is_for_nothing {
         return None;
@@ -94,17 +76,7 @@ fn finding(evidence: &Evidence, maker: &SiteData, behind: &[SiteData]) -> Option
             share(served, evidence.total_ticks),
             evidence.time(message.figures.served_work_ticks / message.figures.calls.max(1)),
         ),
-        remedy: match of.declared.name.as_str() {
-            "debug" => {
-                "make the text only if it is wanted: give the format and its arguments to debug/3 itself, which formats nothing if the \
-                 topic is off; or ask debugging(Topic) first. The same goes for what is computed for the text alone."
-            }
-            _ => {
-                "make the text only if it is wanted: give print_message/2 the format and its arguments, as format(Format, Arguments); or \
-                 ask first whether such messages are shown. The same goes for what is computed for the text alone."
-            }
-        }
-        .to_owned(),
+        remedy: printer.instead.to_owned(),
         predicates: vec![maker.callee],
         needs: Vec::new(),
     })
@@ -121,13 +93,4 @@ fn arity(evidence: &Evidence, goal: &SiteData) -> usize {
     let predicates = evidence.analysis.trace.predicates();
     let info = predicates.get(goal.callee as usize);
     info.map_or(0, |info| info.declared.arity as usize)
-}
-
-/// In how many ns a call of a goal has printed nothing, if it is one that prints messages.
-fn printing(evidence: &Evidence, goal: &SiteData) -> Option<u64> {
-    let name = evidence.name(goal.callee);
-    let (module, name) = name.split_once(':')?;
-    let is_known = matches!(module, "prolog_debug" | "debug" | "'$messages'" | "system");
-    let found = MESSAGES.iter().find(|(message, _)| *message == name);
-    found.filter(|_| is_known).map(|&(_, most_ns)| most_ns)
 }

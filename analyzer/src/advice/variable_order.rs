@@ -12,21 +12,14 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 }
 
 fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
-    let infos = evidence.analysis.trace.predicates();
-    let callee = &infos.get(site.callee as usize)?.declared;
-    // The library has its own predicates for it, and no other name says what it does.
-    let is_labelling = callee.module == "clpfd"
-        && matches!(
-            (callee.name.as_str(), callee.arity),
-            ("label", 1) | ("labeling", 2)
-        );
+    let name = evidence.name(site.callee);
+    let is_ordering = evidence.libraries.constraints?.is_ordering(name);
     let is_of_program = site
         .info()
         .is_some_and(|goal| evidence.is_of_program(goal.caller));
-    if !is_labelling || !is_of_program || !source::labels_leftmost(evidence.analysis, site) {
+    if !is_ordering || !is_of_program || !source::labels_leftmost(evidence.analysis, site) {
         return None;
     }
-    let name = evidence.name(site.callee);
     let served = site.figures.served_work_ticks;
     Some(Finding {
         cause: Cause::VariableOrder,

@@ -1,63 +1,12 @@
-//! What built-in and library predicates do at each call, where that takes long, and what is done in
-//! their place. No cause is decided by it: it explains a goal whose time was counted.
+//! What built-in and library predicates of SWI-Prolog do at each call, where that takes long, and
+//! what is done in their place.
 
-use super::clause_text::{self, Lexeme};
-use super::evidence::Evidence;
-use crate::trace::PredicateIndex;
-
-/// Predicates that take long for the same reason. A program may have its own ones of the same
-/// name: these are none.
-#[derive(Debug)]
-pub(super) struct BuiltIn {
-    /// Separated by spaces.
-    names: &'static str,
-    /// What a call does; its subject is the predicate.
-    pub(super) does: &'static str,
-    /// What to do in its place.
-    pub(super) instead: &'static str,
-}
-
-impl BuiltIn {
-    /// Whether a call makes data that may be large.
-    pub(super) fn makes_data(&self) -> bool {
-        let words = ["copies", "makes", "reads", "sorts", "turns"];
-        words.iter().any(|word| self.does.starts_with(word))
-    }
-
-    /// Whether what is done in its place is another structure for data that is large.
-    pub(super) fn asks_for_structure(&self) -> bool {
-        let words = ["goes along", "searches", "compares elements", "sorts"];
-        words.iter().any(|word| self.does.starts_with(word))
-    }
-}
-
-/// What is known of a predicate that is none of the program.
-pub(super) fn of(evidence: &Evidence, predicate: PredicateIndex) -> Option<&'static BuiltIn> {
-    named(evidence.foreign_name(predicate)?)
-}
-
-/// What is known of a built-in or library predicate.
-fn named(name: &str) -> Option<&'static BuiltIn> {
-    ALL.iter()
-        .find(|one| one.names.split(' ').any(|one| one == name))
-}
+use super::BuiltIn;
 
 /// Built-in predicates that have no box, as they take next to no time where their data is small.
-const UNSEEN: [&str; 4] = ["=..", "compound_name_arguments", "nb_setarg", "nb_setval"];
+pub(super) const UNSEEN: &[&str] = &["=..", "compound_name_arguments", "nb_setarg", "nb_setval"];
 
-/// Those that have no box and that the clauses of a text name, in its order.
-pub(super) fn unseen_in(text: &str) -> Vec<(&'static str, &'static BuiltIn)> {
-    let clauses = clause_text::clauses(text);
-    let atoms = clauses.iter().flat_map(|clause| clause_text::body(clause));
-    let atoms = atoms.filter(|token| token.kind == Lexeme::Atom);
-    let found = atoms.filter_map(|token| {
-        let name = UNSEEN.into_iter().find(|&name| name == token.text)?;
-        Some((name, named(name)?))
-    });
-    found.collect()
-}
-
-const ALL: &[BuiltIn] = &[
+pub(super) const ALL: &[BuiltIn] = &[
     BuiltIn {
         names: "append",
         does: "copies each list but the last, and asked to take a list apart tries each way to do so",
