@@ -6,7 +6,7 @@ use super::App;
 use super::history::HistoryPlace;
 use crate::keys::Action;
 use crate::screen::calls::{calls_lost, slowest_call};
-use crate::screen::{Effect, EventTarget, Screen};
+use crate::screen::{Effect, EventTarget, Pointing, Screen};
 use crate::screens::{SCREENS, ScreenId};
 use crate::wanted_calls::{CallsAnswer, WantedCalls};
 
@@ -61,7 +61,7 @@ impl App {
     /// The stream that is looked at, by its place in the trace.
     pub(super) fn stream(&self) -> usize {
         let events = self.screens.get(ScreenId::Events);
-        let event = events.and_then(|screen| screen.event());
+        let event = events.and_then(Pointing::event);
         match self.shown().event().or(event) {
             Some(EventTarget::At { stream, .. }) => stream,
             _ => 0,
