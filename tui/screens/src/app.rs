@@ -4,31 +4,39 @@
 
 mod comparing;
 mod dispatch;
+mod follow;
 mod history;
 mod moments;
+mod recording;
 mod reload;
+mod settings;
+mod slots;
+mod steps;
 mod targets;
+mod typed;
 
-use ratatui::crossterm::event::KeyEvent;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use portmortem_analyzer::trace::{PredicateIndex, Trace, TraceError};
+use portmortem_analyzer::{Analysis, Filters};
 
-use crate::analysis::{AnalysisView, analyse};
+use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding};
 use crate::overlay::Overlay;
-use crate::screen::{Effect, Place as ScreenPlace, Screen, Spot};
-use crate::screens::{SCREENS, ScreenEntry, ScreenId};
+use crate::screen::{Effect, Place as ScreenPlace, Screen};
+use crate::screens::{SCREENS, ScreenId};
 use crate::theme::{Theme, ThemeName};
 use crate::worker::{Received, Worker};
 use comparing::Comparing;
 use history::{History, HistoryPlace};
 use moments::SlowestOf;
-use portmortem_analyzer::{Analysis, Filters, SoFar};
-use reload::Follow;
-pub(crate) use targets::Targets;
+use recording::OpenRecording;
+use settings::DisplaySettings;
+use slots::ScreenSlots;
+pub(crate) use targets::{LineCells, Targets};
+use typed::TypedKeys;
 
 /// What only the terminal can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,109 +58,47 @@ pub enum Request {
 /// The state.
 #[derive(Debug)]
 pub struct App {
-    path: PathBuf,
-    trace: Arc<Trace>,
+    recording: OpenRecording,
     analysis: Option<Arc<AnalysisView>>,
     job: Option<Worker<Analysis>>,
-    /// How far a trace is replayed that is still being recorded.
-    so_far: Arc<SoFar>,
     /// What is looked at.
     filters: Filters,
-    screens: Vec<ScreenSlot>,
-    shown: usize,
+    screens: ScreenSlots,
     history: History,
-    /// Where a filter was asked for.
-    asked: Option<HistoryPlace>,
-    /// Where to go back to when its figures are there.
-    returns: Option<(usize, Spot)>,
-    /// What is looked for on all screens that have no filter of their own.
-    name: String,
     overlay: Option<Overlay>,
-    /// Keys for what the screen is still making.
-    ahead: Vec<KeyEvent>,
-    /// The first of two keys.
-    begun: String,
+    typed: TypedKeys,
     message: Option<String>,
     requests: Vec<Request>,
-    theme_name: ThemeName,
-    /// Times without the recorder's own, or as recorded, if the user has said so; else what is known better.
-    net: Option<bool>,
-    /// What is no work is shown, too.
-    all: bool,
-    sources: bool,
-    /// Only letters of ASCII are drawn.
-    ascii: bool,
-    /// The recordings to compare with, and further ones of what is shown.
-    before: Vec<PathBuf>,
-    beside: Vec<PathBuf>,
-    /// The trace is still being recorded.
-    follow: Option<Follow>,
+    settings: DisplaySettings,
     slowest_of: Option<SlowestOf>,
     /// A call that is compared with the usual one.
     comparing: Option<Comparing>,
-    /// The newest step led to an event that is still looked for.
-    arriving: bool,
     /// The filter to begin with.
     first_filter: Option<String>,
-    /// The column where the mouse was pressed last, below the names of screens.
-    pressed: Option<u16>,
     /// What was drawn that can be clicked on, beside the screen.
     pub(crate) targets: Targets,
-}
-
-#[derive(Debug)]
-struct ScreenSlot {
-    screen: Box<dyn Screen>,
-    /// It has not seen the analysis yet.
-    stale: bool,
-    /// It was shown with figures.
-    seen: bool,
-    /// The name that it was told to look for.
-    name: String,
 }
 
 impl App {
     /// Begins to analyse a trace.
     #[must_use]
     pub fn new(trace: Trace, path: &Path, theme: ThemeName, filters: Filters) -> Self {
-        let make = |entry: &ScreenEntry| ScreenSlot {
-            screen: entry.make(),
-            stale: true,
-            seen: false,
-            name: String::new(),
-        };
         let filters = filters.of(&trace);
         let mut app = Self {
-            path: path.to_owned(),
-            trace: Arc::new(trace),
+            recording: OpenRecording::new(trace, path),
             analysis: None,
             job: None,
-            so_far: Arc::default(),
             filters,
-            screens: SCREENS.iter().map(make).collect(),
-            shown: 0,
+            screens: ScreenSlots::new(),
             history: History::default(),
-            asked: None,
-            returns: None,
-            name: String::new(),
             overlay: None,
-            ahead: Vec::new(),
-            begun: String::new(),
+            typed: TypedKeys::default(),
             message: None,
             requests: Vec::new(),
-            theme_name: theme,
-            net: None,
-            all: false,
-            sources: true,
-            ascii: false,
-            before: Vec::new(),
-            beside: Vec::new(),
-            follow: None,
+            settings: DisplaySettings::new(theme),
             slowest_of: None,
             comparing: None,
-            arriving: false,
             first_filter: None,
-            pressed: None,
             targets: Targets::default(),
         };
         app.analyse();
@@ -162,32 +108,32 @@ impl App {
     /// The same, never reading source files: for pictures that must not depend on them.
     #[must_use]
     pub fn without_sources(mut self) -> Self {
-        self.sources = false;
+        self.settings.leave_out_sources();
         self
     }
 
     /// Draws letters of ASCII only.
     #[must_use]
     pub fn in_ascii(mut self, ascii: bool) -> Self {
-        self.ascii = ascii;
+        self.settings.draw_in_ascii(ascii);
         self
     }
 
     pub(crate) fn is_ascii(&self) -> bool {
-        self.ascii
+        self.settings.is_ascii()
     }
 
     /// Compares with another recording, or with several of one program.
     #[must_use]
     pub fn compared_with(mut self, before: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.before = before.into_iter().collect();
+        self.recording.compare_with(before);
         self
     }
 
     /// The same with further recordings of what is shown.
     #[must_use]
     pub fn beside(mut self, others: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.beside = others.into_iter().collect();
+        self.recording.show_beside(others);
         self
     }
 
@@ -196,11 +142,11 @@ impl App {
         self.first_filter = Some(filter);
     }
 
-    /// Whether the trace still has all that it had. A recording that ends gives back the room that it did not need: one that is
-    /// followed is read again then.
+    /// Whether the trace still has all that it had. A recording that ends gives back the room that
+    /// it did not need: one that is followed is read again then.
     pub(crate) fn check_trace(&mut self) -> Result<(), TraceError> {
-        let whole = self.trace.check_whole(&self.path);
-        if whole.is_err() && self.follow.is_some() && self.reload() {
+        let whole = self.recording.check_whole();
+        if whole.is_err() && self.recording.is_followed() && self.reload() {
             return Ok(());
         }
         whole
@@ -215,7 +161,7 @@ impl App {
         self.find_slowest(false);
         let compared = self.take_comparison(false);
         // What its thread made may be what is looked for the name in.
-        self.look_for_name();
+        self.screens.look_for_name();
         self.keys_ahead();
         self.follow_trace();
         self.take(Some(Instant::now())) || changed || compared
@@ -230,7 +176,7 @@ impl App {
             let before = self.here();
             match self.shown_mut().poll(true) {
                 Effect::Unused => {
-                    self.look_for_name();
+                    self.screens.look_for_name();
                     return self.keys_ahead();
                 }
                 effect => self.found(effect, before),
@@ -246,12 +192,13 @@ impl App {
             Received::NotYet => return false,
             Received::Value(analysis) => {
                 self.job = None;
-                let view = AnalysisView::new(Arc::new(analysis), self.sources)
-                    .compared_with(&self.before, &self.beside)
-                    .followed(self.follow.is_some());
+                let sources = self.settings.reads_sources();
+                let view = self.recording.view(analysis, sources);
                 self.set_analysis(&view);
                 self.return_to();
-                self.followed(&view);
+                if let Some(ending) = self.recording.figures_came(&view) {
+                    self.say(ending);
+                }
             }
             Received::Ended => {
                 self.job = None;
@@ -274,7 +221,7 @@ impl App {
     /// The screen shown.
     #[must_use]
     pub fn screen(&self) -> ScreenId {
-        SCREENS[self.shown].id
+        self.screens.entry().id
     }
 
     /// Shows a screen.
@@ -287,9 +234,8 @@ impl App {
     /// The tables of bindings that hold now, the first one first.
     #[must_use]
     pub fn bindings(&self) -> Vec<(&'static str, &'static [Binding])> {
-        let screen = &self.screens[self.shown].screen;
-        let own = screen.bindings();
-        let mut tables = vec![(SCREENS[self.shown].name, own)];
+        let screen = self.shown();
+        let mut tables = vec![(self.screens.entry().name, screen.bindings())];
         if screen.table().is_some() {
             tables.push(("Lists", keys::LISTS));
         }
@@ -309,9 +255,8 @@ impl App {
 
     /// What can be done on other screens: the place of the screen, what the keys are for, and the keys.
     pub(crate) fn offered_elsewhere(&self) -> Vec<(usize, String, Vec<Binding>)> {
-        let others = (0..self.screens.len()).filter(|at| *at != self.shown);
-        let sections = others.map(|at| {
-            let own = self.screens[at].screen.bindings();
+        let sections = self.screens.others().map(|(at, screen)| {
+            let own = screen.bindings();
             // The first screen is a list; all lists share their keys.
             let lists = match at == 0 && self.shown().table().is_none() {
                 true => keys::LISTS,
@@ -343,12 +288,11 @@ impl App {
     }
 
     pub(crate) fn colours(&self) -> Theme {
-        Theme::new(self.theme_name)
+        self.settings.colours()
     }
 
     pub(crate) fn name(&self) -> String {
-        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
-        portmortem_analyzer::trace::names::printable(&name.to_string_lossy())
+        self.recording.name()
     }
 
     pub(crate) fn analysis(&self) -> Option<&Arc<AnalysisView>> {
@@ -363,8 +307,8 @@ impl App {
 
     /// The filters that are on, in words.
     pub(crate) fn filters(&self) -> Vec<String> {
-        let filters = self.filters.filters().iter();
-        let mut labels: Vec<String> = filters.map(|filter| filter.label(&self.trace)).collect();
+        let (filters, trace) = (self.filters.filters().iter(), self.recording.trace());
+        let mut labels: Vec<String> = filters.map(|filter| filter.label(trace)).collect();
         if self.analysis.as_ref().is_some_and(|of| of.is_net()) {
             labels.push("net times".to_owned());
         }
@@ -372,11 +316,11 @@ impl App {
     }
 
     pub(crate) fn shown(&self) -> &dyn Screen {
-        &*self.screens[self.shown].screen
+        self.screens.shown()
     }
 
     pub(crate) fn shown_mut(&mut self) -> &mut dyn Screen {
-        &mut *self.screens[self.shown].screen
+        self.screens.shown_mut()
     }
 
     pub(crate) fn overlay(&self) -> Option<&Overlay> {
@@ -392,13 +336,7 @@ impl App {
     }
 
     fn show_at(&mut self, at: usize) {
-        self.shown = at;
-        if let (true, Some(analysis)) = (self.screens[at].stale, &self.analysis) {
-            self.screens[at].screen.follow(analysis);
-            self.screens[at].stale = false;
-        }
-        self.screens[at].seen |= self.analysis.is_some();
-        self.look_for_name();
+        self.screens.show(at, self.analysis.as_ref());
     }
 
     /// Shows the other times.
@@ -409,13 +347,8 @@ impl App {
         if analysis.profile.net.is_none() {
             return self.say("the trace does not say what recording it cost");
         }
-        let net = !analysis.is_net();
-        self.net = Some(net);
-        self.say(if net {
-            "times without the recorder's own; – where they are not known"
-        } else {
-            "times as recorded"
-        });
+        let text = self.settings.toggle_net(&analysis);
+        self.say(text);
         self.set_analysis(&analysis);
     }
 
@@ -424,13 +357,8 @@ impl App {
         let Some(analysis) = self.analysis.clone() else {
             return;
         };
-        let left_out = analysis.left_out();
-        self.all = !self.all;
-        self.say(match (self.all, left_out) {
-            (_, None) => "all time is work: no waiting, loading, collections or set-up".to_owned(),
-            (true, Some(parts)) => format!("shown, too: {parts}; shares are of all time"),
-            (false, Some(parts)) => format!("left out: {parts}; shares are of work"),
-        });
+        let text = self.settings.toggle_all(&analysis);
+        self.say(text);
         self.set_analysis(&analysis);
     }
 
@@ -438,10 +366,9 @@ impl App {
         if let Some(before) = &self.analysis {
             before.stop_calls_unless(analysis);
         }
-        let net = self.net.unwrap_or_else(|| analysis.net_is_measured());
-        self.analysis = Some(Arc::new(analysis.with_net(net).with_all(self.all)));
-        self.screens.iter_mut().for_each(|slot| slot.stale = true);
-        self.show_at(self.shown);
+        let analysis = Arc::new(self.settings.apply(analysis));
+        self.screens.follow(&analysis);
+        self.analysis = Some(analysis);
         if let Some(filter) = self.first_filter.take() {
             self.commit_filter(&filter, "");
         }
@@ -449,13 +376,7 @@ impl App {
 
     /// Replays what is looked at now; what was under way is cancelled.
     fn analyse(&mut self) {
-        let trace = Arc::clone(&self.trace);
-        self.job = Some(analyse(
-            trace,
-            &self.path,
-            self.filters.clone(),
-            &self.so_far,
-        ));
+        self.job = Some(self.recording.analyse(self.filters.clone()));
     }
 
     /// Does what a screen asked for; `before`: where the user was when it was asked.
@@ -478,20 +399,20 @@ impl App {
 
     /// Shows a predicate; Esc comes back.
     fn open(&mut self, predicate: PredicateIndex) {
-        let (from, before) = (self.shown, self.here());
+        let (from, before) = (self.screens.place(), self.here());
         self.show(ScreenId::Predicate);
         let moved = self.shown_mut().select(predicate) == Effect::Step;
-        if self.shown != from || moved {
+        if self.screens.place() != from || moved {
             self.step_from(before);
         }
     }
 
     /// Shows a place in a predicate; Esc comes back.
     fn open_at(&mut self, place: ScreenPlace) {
-        let (from, before) = (self.shown, self.here());
+        let (from, before) = (self.screens.place(), self.here());
         self.show(ScreenId::Predicate);
         let moved = self.shown_mut().show_place(place) == Effect::Step;
-        if self.shown != from || moved {
+        if self.screens.place() != from || moved {
             self.step_from(before);
         }
     }

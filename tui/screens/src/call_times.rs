@@ -21,14 +21,10 @@ impl CallTimes {
             return;
         }
         let of = Arc::clone(analysis);
-        *self.lock() = Some(Worker::start(analysis.events(), move |task| {
-            // In threads of their own: what the screens do in parallel meanwhile must not wait for
-            // this.
-            match rayon::ThreadPoolBuilder::new().build() {
-                Ok(pool) => pool.install(|| of.find_calls(task.progress())),
-                Err(_) => of.find_calls(task.progress()),
-            };
-        }));
+        let worker = Worker::start_apart(analysis.events(), move |task| {
+            of.find_calls(task.progress());
+        });
+        *self.lock() = Some(worker);
     }
 
     /// How much is done, from 0 to 1, while they are being found.

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use portmortem_analyzer::Progress;
+use rayon::ThreadPoolBuilder;
 
 /// How long a key waits for what a worker finds, before it is drawn that it is looked for.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -58,6 +59,15 @@ impl<T: Send + 'static> Worker<T> {
         };
         let _ = thread::Builder::new().spawn(move || work(&task));
         Self { found, progress }
+    }
+
+    /// The same for work that rayon divides. It has threads of its own, so that what the screens do
+    /// in parallel meanwhile need not wait for it; the shared ones if the system has none left.
+    pub(crate) fn start_apart(total: u64, work: impl FnOnce(&Task<T>) + Send + 'static) -> Self {
+        Self::start(total, move |task| match ThreadPoolBuilder::new().build() {
+            Ok(pool) => pool.install(|| work(task)),
+            Err(_) => work(task),
+        })
     }
 
     /// The next value. Waits for it until some moment, or without one as long as it takes.
@@ -130,6 +140,13 @@ mod tests {
         assert!(matches!(worker.next(None), Received::Value(2)));
         assert!(matches!(worker.next(None), Received::Ended));
         assert!((worker.share() - 1.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_worker_apart_has_threads_of_its_own() {
+        let worker = Worker::start_apart(0, |task| task.found(rayon::current_thread_index()));
+        assert!(matches!(worker.next(None), Received::Value(Some(_))));
+        assert!(matches!(worker.next(None), Received::Ended));
     }
 
     #[test]

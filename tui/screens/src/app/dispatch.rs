@@ -13,7 +13,6 @@ use crate::overlay::{
 };
 use crate::screen::{Effect, EventTarget};
 use crate::screens::{SCREENS, predicate_source};
-use crate::theme::ThemeName;
 
 /// More rows are not copied.
 const MOST_COPIED: usize = 10_000;
@@ -45,7 +44,7 @@ impl App {
         } else if self.overlay.is_some() {
             self.key_on_overlay(&name, event);
         } else if self.waits(&name) {
-            self.ahead.push(*event);
+            self.typed.hold(*event);
         } else {
             self.key_on_screen(&name);
         }
@@ -71,43 +70,32 @@ impl App {
                     | Action::Theme
             )
         };
-        !self.shown().is_ready() && (!self.ahead.is_empty() || !leaves())
+        !self.shown().is_ready() && (self.typed.holds_any() || !leaves())
     }
 
     /// Does what the keys ask for that waited, as far as they need not wait again.
     pub(super) fn keys_ahead(&mut self) {
         if self.shown().is_ready() {
-            for event in std::mem::take(&mut self.ahead) {
+            for event in self.typed.release() {
                 self.key(&event);
             }
         }
     }
 
     fn key_on_screen(&mut self, name: &str) {
-        let pressed = std::mem::take(&mut self.begun) + name;
         let tables: Vec<_> = self
             .bindings()
             .into_iter()
             .map(|(_, table)| table)
             .collect();
-        let found = match keys::meaning(&pressed, &tables) {
-            // What does not go on as begun begins anew.
-            KeyMeaning::Nothing if pressed != name => {
-                self.begun.clear();
-                return self.key_on_screen(name);
-            }
-            found => found,
-        };
-        match found {
-            KeyMeaning::Action(action) => self.act(action),
-            KeyMeaning::Begun => self.begun = pressed,
-            KeyMeaning::Nothing => {}
+        if let Some(action) = self.typed.action(name, &tables) {
+            self.act(action);
         }
     }
 
     /// Does what a key means.
     pub fn act(&mut self, action: Action) {
-        self.arriving = false;
+        self.history.expect_arrival(false);
         let before = self.here();
         let effect = self.shown_mut().act(action);
         if effect != Effect::Unused {
@@ -137,9 +125,12 @@ impl App {
                 }
             }
             Action::Exceptions => self.show_exceptions(),
-            Action::NextScreen => self.turn_to((self.shown + 1) % SCREENS.len(), false),
+            Action::NextScreen => {
+                self.turn_to((self.screens.place() + 1) % SCREENS.len(), false);
+            }
             Action::PreviousScreen => {
-                self.turn_to((self.shown + SCREENS.len() - 1) % SCREENS.len(), false);
+                let before = self.screens.place() + SCREENS.len() - 1;
+                self.turn_to(before % SCREENS.len(), false);
             }
             Action::Reload => {
                 self.say("reading the trace again");
@@ -148,12 +139,8 @@ impl App {
             Action::Suspend => self.requests.push(Request::Suspend),
             Action::Redraw => self.requests.push(Request::Redraw),
             Action::Theme => {
-                self.theme_name = match self.theme_name {
-                    ThemeName::Dark => ThemeName::Light,
-                    ThemeName::Light => ThemeName::Plain,
-                    ThemeName::Plain => ThemeName::Dark,
-                };
-                self.say(format!("colours: {:?}", self.theme_name).to_lowercase());
+                let text = self.settings.turn_theme();
+                self.say(text);
             }
             _ => self.act_on_shown(action),
         }
@@ -169,7 +156,7 @@ impl App {
             (Action::Filter, _) => {
                 if let Some(filter) = self.shown().filter() {
                     let before = filter.to_owned();
-                    self.asked = Some(self.here());
+                    self.history.filter_was_asked_for(self.here());
                     let prompt = Prompt::new(
                         Question::Filter {
                             before: before.clone(),
@@ -276,7 +263,7 @@ impl App {
     }
 
     fn palette(&self) -> Offered {
-        let streams = self.trace.streams();
+        let streams = self.recording.trace().streams();
         Offered {
             here: self.offered(),
             elsewhere: self.offered_elsewhere(),
@@ -313,7 +300,7 @@ impl App {
         }
         let window = match shown {
             Some((window, before)) if before == text => Ok(window),
-            _ => Window::parse(text, &self.trace),
+            _ => Window::parse(text, self.recording.trace()),
         };
         match window {
             Ok(window) => self.look_at(Filter::Window(window)),
@@ -339,7 +326,7 @@ impl App {
         if matches!(action, Action::Up | Action::Down) {
             let effect = self.shown_mut().scroll(event.column, action == Action::Up);
             if effect != Effect::Unused {
-                self.arriving = false;
+                self.history.expect_arrival(false);
                 return self.effect(effect, before);
             }
         }
@@ -350,14 +337,14 @@ impl App {
 
     /// The mouse was dragged from where it was pressed.
     fn drag(&mut self, x: u16) {
-        if let (Some(from), None) = (self.pressed, &self.overlay) {
+        if let (Some(from), None) = (self.targets.dragged_from(), &self.overlay) {
             self.shown_mut().drag(from, x);
         }
     }
 
     fn click(&mut self, x: u16, y: u16) {
         self.message = None;
-        self.pressed = (y > 0).then_some(x);
+        self.targets.press(x, y);
         if let Some(Overlay::Palette(_)) = self.overlay {
             self.overlay = None;
         }

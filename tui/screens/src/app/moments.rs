@@ -6,7 +6,7 @@ use super::App;
 use super::history::HistoryPlace;
 use crate::keys::Action;
 use crate::screen::calls::{calls_lost, slowest_call};
-use crate::screen::{Effect, EventTarget, Screen};
+use crate::screen::{Effect, EventTarget, Pointing, Screen};
 use crate::screens::{SCREENS, ScreenId};
 use crate::wanted_calls::{CallsAnswer, WantedCalls};
 
@@ -24,11 +24,11 @@ impl App {
     /// if those are to be taken along, or if it was never seen.
     pub(super) fn turn_to(&mut self, at: usize, takes_along: bool) {
         let (predicate, event) = (self.shown().predicate(), self.shown().event());
-        if self.shown == at {
+        if self.screens.place() == at {
             return;
         }
         self.step_from(self.here());
-        let is_new = !self.screens[at].seen;
+        let is_new = !self.screens.was_seen(at);
         self.show_at(at);
         if self.analysis.is_none() || !(takes_along || is_new) {
             return;
@@ -43,7 +43,8 @@ impl App {
             (_, _, Some(predicate)) => self.shown_mut().select(predicate),
         };
         // What is found later belongs to this step.
-        self.arriving = !matches!(effect, Effect::Step | Effect::StepSaying(_));
+        let has_arrived = matches!(effect, Effect::Step | Effect::StepSaying(_));
+        self.history.expect_arrival(!has_arrived);
     }
 
     /// Shows the exceptions, on the screen that has them.
@@ -59,9 +60,8 @@ impl App {
 
     /// The stream that is looked at, by its place in the trace.
     pub(super) fn stream(&self) -> usize {
-        let mut events = self.screens.iter().zip(SCREENS);
-        let events = events.find(|(_, entry)| entry.id == ScreenId::Events);
-        let event = events.and_then(|(slot, _)| slot.screen.event());
+        let events = self.screens.get(ScreenId::Events);
+        let event = events.and_then(Pointing::event);
         match self.shown().event().or(event) {
             Some(EventTarget::At { stream, .. }) => stream,
             _ => 0,
@@ -106,14 +106,14 @@ impl App {
 
     /// Shows a screen, where something is to be gone to.
     fn show_on(&mut self, screen: ScreenId, go: impl FnOnce(&mut dyn Screen) -> Effect) {
-        let (from, before) = (self.shown, self.here());
+        let (from, before) = (self.screens.place(), self.here());
         self.show(screen);
         let effect = go(self.shown_mut());
         let moved = effect == Effect::Step;
-        if self.shown != from || moved {
+        if self.screens.place() != from || moved {
             self.step_from(before);
             // What is found later belongs to this step.
-            self.arriving = !moved;
+            self.history.expect_arrival(!moved);
         }
         if !moved {
             self.effect(effect, self.here());
@@ -122,20 +122,14 @@ impl App {
 
     /// Shows a moment, in nanoseconds since the beginning; Esc comes back.
     pub(super) fn go_to_time(&mut self, ns: u64) {
-        let tick = self.trace.clock().tick_at_ns(ns);
+        let tick = self.recording.trace().clock().tick_at_ns(ns);
         self.show_on(self.of_moments(), |screen| screen.show_time(tick));
     }
 
     /// What a thread of the screen found; `before`: where the user was until then.
     pub(super) fn found(&mut self, effect: Effect, before: HistoryPlace) {
-        match effect {
-            Effect::Step if self.arriving => self.arriving = false,
-            Effect::StepSaying(text) if self.arriving => {
-                self.arriving = false;
-                self.say(text);
-            }
-            effect => self.effect(effect, before),
-        }
+        let effect = self.history.arrive(effect);
+        self.effect(effect, before);
     }
 
     /// Shows the event here, of a box its call, or the slowest call of the predicate here.

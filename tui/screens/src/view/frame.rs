@@ -1,13 +1,11 @@
 //! The lines above and below a screen.
 
-use std::ops::Range;
-
 use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::app::App;
+use crate::app::{App, LineCells};
 use crate::format::{self, bar, count, shorten, width};
 use crate::keys::{Action, Binding};
 use crate::overlay::{Overlay, Prompt};
@@ -22,7 +20,7 @@ pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let shown = app.screen();
     let texts = tab_texts(shown, usize::from(area.width));
     let mut x = area.x;
-    app.targets.tabs.clear();
+    let mut tabs = Vec::new();
     for (at, (entry, text)) in SCREENS.iter().zip(texts).enumerate() {
         let style = match entry.id == shown {
             true => theme.tab_shown,
@@ -30,9 +28,10 @@ pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
         };
         let room = area.right().saturating_sub(x).into();
         let (end, _) = buf.set_stringn(x, area.y, text, room, style);
-        app.targets.tabs.push((x..end, at));
+        tabs.push((x..end, at));
         x = end;
     }
+    app.targets.set_tabs(tabs);
     let name = "portmortem ";
     let room = usize::from(area.right().saturating_sub(x));
     if room > width(name) {
@@ -118,12 +117,7 @@ pub(super) fn title(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
 }
 
 /// The places that led here, and where Esc goes. Returns which cells lead back so many steps.
-pub(super) fn crumbs(
-    app: &App,
-    area: Rect,
-    buf: &mut Buffer,
-    theme: &Theme,
-) -> Vec<(Range<u16>, usize)> {
+pub(super) fn crumbs(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) -> LineCells<usize> {
     let (before, here) = app.crumbs();
     let back = before.last().map(|crumb| format!("Esc: back to {crumb} "));
     let back = back.unwrap_or_default();
@@ -210,7 +204,7 @@ pub(super) fn foot(
     area: Rect,
     buf: &mut Buffer,
     theme: &Theme,
-) -> Vec<(Range<u16>, &'static str)> {
+) -> LineCells<&'static str> {
     let room: usize = area.width.into();
     if let Some(Overlay::Prompt(prompt)) = app.overlay() {
         let error = app.shown().filter_error();
@@ -294,7 +288,7 @@ fn draw_keys<'l>(
     area: Rect,
     buf: &mut Buffer,
     theme: &Theme,
-) -> Vec<(Range<u16>, &'static str)> {
+) -> LineCells<&'static str> {
     let mut cells = Vec::new();
     let mut x = area.x + 1;
     for KeyLabel { key, label } in labels {

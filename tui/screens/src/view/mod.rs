@@ -67,17 +67,19 @@ fn draw_all(app: &mut App, area: Rect, buf: &mut Buffer) {
     };
     frame::tabs(app, line(area.y), buf, &theme);
     frame::title(app, line(area.y + 1), buf, &theme);
-    app.targets.crumbs.clear();
     if app.analysis().is_some() {
         draw_screen(app.shown_mut(), body, buf, &theme);
     } else {
         frame::waiting(app, body, buf, &theme);
     }
     // Drawing may be what puts the cursor somewhere.
-    if above == 3 {
-        app.targets.crumbs = frame::crumbs(app, line(area.y + 2), buf, &theme);
-    }
-    app.targets.keys = frame::foot(app, line(area.bottom() - 1), buf, &theme);
-    app.targets.last = area.bottom() - 1;
+    let crumbs = match above {
+        3 => frame::crumbs(app, line(area.y + 2), buf, &theme),
+        _ => Vec::new(),
+    };
+    app.targets.set_crumbs(crumbs);
+    let last = area.bottom() - 1;
+    let keys = frame::foot(app, line(last), buf, &theme);
+    app.targets.set_keys(last, keys);
     overlays::draw(app, body, buf, &theme);
 }

@@ -2,19 +2,19 @@
 
 use super::pictures::Picture;
 use super::runs::{CellRun, runs};
-use super::{DepthCell, Position, TimeColumn, TimelineScreen};
+use super::{DepthCell, TimeColumn, TimelineScreen};
 
 impl TimelineScreen {
     pub(super) fn picture(&self) -> Option<&Picture> {
         self.pictures
             .as_ref()?
-            .get(&self.stretch(self.position.band))
+            .get(&self.stretch(self.position().band))
     }
 
     pub(super) fn column_at(&self) -> u32 {
         let column = self
-            .stretch(self.position.band)
-            .column_of(self.position.cursor);
+            .stretch(self.position().band)
+            .column_of(self.position().cursor);
         column.unwrap_or(0)
     }
 
@@ -24,8 +24,8 @@ impl TimelineScreen {
 
     /// The depth that the cursor is at: of a stream in one line that of the innermost box there.
     fn row(&self) -> u32 {
-        if !self.is_in_lines() {
-            return self.position.row;
+        if !self.bands.is_in_lines() {
+            return self.position().row;
         }
         let inner = self.column().and_then(innermost).map_or(0, |(row, _)| row);
         let first = self.picture().map_or(0, |picture| picture.window.first_row);
@@ -54,7 +54,7 @@ impl TimelineScreen {
 
     /// The number of the first event since the column of the cursor begins; if there is none, of the last one.
     pub(super) fn event_at_cursor(&self) -> Option<u64> {
-        let band = self.position.band;
+        let band = self.position().band;
         let (stretch, numbers) = (self.stretch(band), self.figures(band)?.numbers());
         let pictures = self.pictures.as_ref()?;
         let tick = stretch.start_of(self.column_at());
@@ -65,15 +65,6 @@ impl TimelineScreen {
         let last = numbers.end.checked_sub(1)?;
         let found = first.unwrap_or(last).max(numbers.start).min(last);
         Some(found).filter(|number| numbers.contains(number))
-    }
-
-    /// The number of the event that the cursor was sent to, and is still at.
-    pub(super) fn sent(&self) -> Option<u64> {
-        let Position {
-            cursor, row, band, ..
-        } = self.position;
-        let sent = self.position.sent?;
-        ((sent.cursor, sent.row, sent.band) == (cursor, row, band)).then_some(sent.number)
     }
 }
 

@@ -61,8 +61,8 @@ impl TimelineScreen {
             rest.content = format::shorten_words(&rest.content, room).into();
         }
         buf.set_line(area.x, area.y, &line, area.width);
-        let window = self.stretch(self.position.band);
-        let (at, begin) = (self.column_at(), self.position.cursor);
+        let window = self.stretch(self.position().band);
+        let (at, begin) = (self.column_at(), self.position().cursor);
         let since = analysis.trace.clock().since_start_ns(begin);
         let cell = length(analysis, window.start_of(at + 1) - window.start_of(at));
         let mut parts = vec![format!(
@@ -82,7 +82,7 @@ impl TimelineScreen {
         match self.column() {
             Some(column) if column.gap_ticks > 0 => "events were lost here",
             Some(column) if column.paused_ticks > 0 => "recording is paused here",
-            _ if self.position.row > 0 => "no box at this depth",
+            _ if self.position().row > 0 => "no box at this depth",
             _ => "no recorded box is active",
         }
     }

@@ -3,8 +3,7 @@
 use portmortem_analyzer::trace::names::printable;
 use ratatui::layout::Rect;
 
-use super::{TimelineScreen, format};
-use crate::table::first_row;
+use super::{ShownTicks, TimelineScreen, format};
 
 /// The least number of cells before a row, for its depth, or what a lane is of.
 const GUTTER: u16 = 7;
@@ -44,11 +43,11 @@ const SHARES_FROM: u16 = 80;
 impl TimelineScreen {
     /// Divides the area among them.
     pub(super) fn lay_out(&mut self, area: Rect) {
-        if self.is_in_lines() {
+        if self.bands.is_in_lines() {
             return self.lay_out_lines(area);
         }
         self.layout.shares = 0;
-        let bands = 0..self.streams.len();
+        let bands = 0..self.bands.len();
         let deepest = bands
             .filter_map(|band| Some(self.figures(band)?.max_depth))
             .max();
@@ -57,15 +56,16 @@ impl TimelineScreen {
         self.layout.gutter = gutter;
         self.set_width(area.width.saturating_sub(gutter + 1));
         let width = self.layout.width;
-        let (many, single) = (self.streams.len(), self.streams.len() == 1);
+        let (many, single) = (self.bands.len(), self.bands.len() == 1);
         // Rows that a stream has any use for.
         let rows: Vec<u16> = (0..many)
             .map(|band| self.figures(band).map_or(0, |stream| stream.max_depth))
             .map(|depth| depth.clamp(1, u64::from(u16::MAX / 2)) as u16)
             .collect();
         let body = area.height.saturating_sub(1 + FOOT);
-        let own = match rows.get(self.position.band) {
-            _ if self.folded => FOLDED,
+        let position = self.position();
+        let own = match rows.get(position.band) {
+            _ if self.bands.is_folded() => FOLDED,
             Some(_) if single => body,
             rows => LANES + 1 + rows.map_or(0, |rows| *rows),
         };
@@ -74,13 +74,12 @@ impl TimelineScreen {
         let own = own.min(body - others * FOLDED);
         let extra = (body - own - others * FOLDED) / others.max(1);
         let shown = usize::from(others) + 1;
-        self.first_band = first_row(self.first_band, self.position.band, shown, many);
         self.layout.bands.clear();
         let mut y = area.y + 1;
-        for band in (self.first_band..many).take(shown) {
-            let is_open = band == self.position.band && !self.folded;
+        for band in self.bands.scroll_to_band(position.band, shown) {
+            let is_open = band == position.band && !self.bands.is_folded();
             let above = u16::from(!single) + if is_open { LANES } else { 0 };
-            let lines = if band == self.position.band {
+            let lines = if band == position.band {
                 own
             } else {
                 FOLDED + extra.min(rows[band].saturating_sub(FOLDED - 1))
@@ -92,9 +91,7 @@ impl TimelineScreen {
                 height: lines.saturating_sub(above),
             };
             if is_open {
-                let height = usize::from(rows.height);
-                let (first, row) = (self.first_row as usize, self.position.row as usize);
-                self.first_row = first_row(first, row, height, usize::MAX) as u32;
+                self.bands.scroll_to_row(position.row, rows.height);
             }
             self.layout.bands.push((band, rows));
             y += lines;
@@ -105,14 +102,15 @@ impl TimelineScreen {
     fn set_width(&mut self, width: u16) {
         if u32::from(width) != self.layout.width {
             self.layout.width = width.into();
-            let span = self.position.view.span();
-            self.set_view(self.position.view.from, span);
+            let ShownTicks { from, .. } = self.position().view;
+            self.set_view(from, self.position().view.span());
         }
     }
 
     /// One line for each stream: its name, its cells, its shares.
     fn lay_out_lines(&mut self, area: Rect) {
-        let names = self.streams.iter().map(|&stream| self.line_name(stream));
+        let streams = self.bands.streams().iter();
+        let names = streams.map(|&stream| self.line_name(stream));
         let widths = names.map(|name| format::width(&name));
         let longest = widths.max().unwrap_or(0).min(LINE_NAME) as u16;
         // A sign for the cursor, and a space.
@@ -124,14 +122,13 @@ impl TimelineScreen {
         };
         self.set_width(area.width.saturating_sub(gutter + 1 + self.layout.shares));
         let body = area.height.saturating_sub(1 + FOOT);
-        let many = self.streams.len();
+        let many = self.bands.len();
         // The last line says how many more there are.
         let shown = match usize::from(body) {
             body if many > body => body.saturating_sub(1),
             _ => many,
         };
-        self.first_band = first_row(self.first_band, self.position.band, shown, many);
-        let bands = (self.first_band..many).take(shown);
+        let bands = self.bands.scroll_to_band(self.position().band, shown);
         let rows = |y| Rect {
             x: area.x + gutter,
             y,

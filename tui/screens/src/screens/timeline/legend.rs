@@ -22,7 +22,7 @@ impl TimelineScreen {
         }
         let [call, exit, redo, fail, exception] = theme.ports;
         let filled = |style: Style| style.add_modifier(Modifier::REVERSED);
-        let signs = match self.is_in_lines() {
+        let signs = match self.bands.is_in_lines() {
             true => vec![
                 (theme.bar, "█work ▂in part".to_owned()),
                 (theme.faint, "·waits, loads or collects".to_owned()),

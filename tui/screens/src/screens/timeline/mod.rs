@@ -3,6 +3,7 @@
 //! What is drawn is a [`Picture`](pictures::Picture) for each stream in sight, made by [`Pictures`]; here is which stretch of time
 //! is shown, where the cursor is, and what keys do to both. Times are ticks.
 
+mod bands;
 mod bindings;
 mod cursor;
 mod export;
@@ -14,19 +15,18 @@ mod moves;
 mod pictures;
 mod ruler;
 mod runs;
+mod search;
 mod seek;
 #[cfg(test)]
 mod tests;
+mod time_view;
 mod view;
 mod waits;
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use portmortem_analyzer::Window;
-use portmortem_analyzer::condition::{Condition, Field, FieldKind};
 use portmortem_analyzer::figures::StreamFigures;
-use portmortem_analyzer::tables::Cell as TableCell;
 use portmortem_analyzer::timeline::{Began, DepthCell, Program, TimeColumn, TimeRange};
 use portmortem_analyzer::trace::{BoxKind, PredicateIndex};
 use ratatui::buffer::Buffer;
@@ -43,11 +43,14 @@ use crate::screen::{
 };
 use crate::theme::Theme;
 use crate::worker::poll_until;
+use bands::Bands;
 use bindings::KEYS;
 use layout::TimelineLayout;
 use pictures::Pictures;
 use runs::Shows;
+use search::NameSearch;
 use seek::Seek;
+use time_view::{Position, ShownTicks, TimeView};
 
 /// Depths of a picture: some more than are drawn, so that scrolling by a few needs no other one.
 const ROWS: u32 = 192;
@@ -61,74 +64,20 @@ const ROWS_MARGIN: u32 = 8;
 /// Pictures begin at depths that are multiples of this.
 const ROWS_STEP: u32 = 64;
 
-/// From so many streams on they are in the order of their work, and folded each is one line.
-const MANY: usize = 8;
-
 /// Depths that a page is.
 const PAGE: i64 = 10;
-
-/// Which ticks are shown, the end excluded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct ShownTicks {
-    from: u64,
-    to: u64,
-}
-
-impl ShownTicks {
-    fn span(self) -> u64 {
-        self.to.saturating_sub(self.from)
-    }
-}
-
-/// What Esc goes back to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Position {
-    view: ShownTicks,
-    cursor: u64,
-    row: u32,
-    band: usize,
-    /// The event that the cursor was sent to.
-    sent: Option<Sent>,
-}
-
-/// An event, and where the cursor is as long as it was not moved away from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Sent {
-    number: u64,
-    cursor: u64,
-    row: u32,
-    band: usize,
-}
 
 /// The screen.
 #[derive(Debug, Default)]
 pub(super) struct TimelineScreen {
     pictures: Option<Pictures>,
-    /// The streams that are looked at, by their place in the trace.
-    streams: Vec<usize>,
-    /// All that can be shown.
-    whole: ShownTicks,
-    /// The part of it in which the program runs.
-    program: ShownTicks,
+    bands: Bands,
+    view: TimeView,
     /// What is looked for, to be shown.
     seek: Option<Seek>,
-    /// What is shown. The cursor is at a tick of it, at a depth of a stream.
-    position: Position,
-    /// Nothing was asked for yet: the cursor goes to where there is something to see.
-    fresh: bool,
-    /// What was shown before each zoom, and before each other stream.
-    zooms: Vec<Position>,
-    /// All bands are folded.
-    folded: bool,
+    search: NameSearch,
     /// Times on the ruler are since the beginning of the trace, not of what is shown.
     absolute: bool,
-    first_band: usize,
-    first_row: u32,
-    search: String,
-    /// Why that is no condition.
-    search_error: Option<String>,
-    /// By predicate: its name is one that is searched for.
-    found: Arc<[bool]>,
     /// By predicate: its boxes are waiting, loading, or memory management.
     idle: Vec<bool>,
     range: MarkedRange,
@@ -148,18 +97,18 @@ fn program(analysis: &AnalysisView, whole: ShownTicks) -> ShownTicks {
     })
 }
 
-const NAME: &[Field] = &[Field {
-    name: "predicate",
-    kind: FieldKind::Text,
-}];
-
 impl TimelineScreen {
+    /// Where the cursor is, and what is shown.
+    fn position(&self) -> Position {
+        self.view.position()
+    }
+
     fn analysis(&self) -> Option<&Arc<AnalysisView>> {
         self.pictures.as_ref().map(|pictures| &pictures.analysis)
     }
 
     fn figures(&self, band: usize) -> Option<&StreamFigures> {
-        let stream = *self.streams.get(band)?;
+        let stream = self.bands.stream(band)?;
         self.analysis()?.profile.streams.get(stream)
     }
 
@@ -171,18 +120,19 @@ impl TimelineScreen {
 
     /// What is shown of a stream, by its band.
     fn stretch(&self, band: usize) -> TimeRange {
-        let selected = band == self.position.band && !self.folded;
-        let first_row = if selected { self.first_row } else { 0 };
-        let stream = self.streams.get(band).map_or(usize::MAX, |stream| *stream);
-        let column = self.position.view.span() / u64::from(self.layout.width.max(1));
+        let position = self.position();
+        let selected = band == position.band;
+        let first_row = if selected { self.bands.first_row() } else { 0 };
+        let stream = self.bands.stream(band).unwrap_or(usize::MAX);
+        let column = position.view.span() / u64::from(self.layout.width.max(1));
         let grain = self.grain(stream, column);
         let mut bands = self.layout.bands.iter().filter(|(of, _)| *of == band);
         let height = bands.next().map_or(0, |(_, rows)| rows.height);
         let few = first_row + u32::from(height) + ROWS_MARGIN <= FEW_ROWS;
         TimeRange {
             stream,
-            from: self.position.view.from,
-            to: self.position.view.to,
+            from: position.view.from,
+            to: position.view.to,
             columns: self.layout.width,
             grain,
             first_row: first_row / ROWS_STEP * ROWS_STEP,
@@ -199,31 +149,22 @@ impl TimelineScreen {
         pyramids.map_or(1, |pyramids| pyramids.grain(stream, column))
     }
 
-    /// Whether each stream is one line.
-    fn is_in_lines(&self) -> bool {
-        self.folded && self.streams.len() >= MANY
-    }
-
-    fn is_found(&self, predicate: Option<PredicateIndex>) -> bool {
-        predicate.is_some_and(|predicate| self.found.get(predicate as usize) == Some(&true))
-    }
-
     /// Makes the pictures that are in sight, or begins to.
     fn look(&mut self) {
         let mut bands: Vec<usize> = self.layout.bands.iter().map(|(band, _)| *band).collect();
-        bands.sort_by_key(|band| *band != self.position.band);
+        bands.sort_by_key(|band| *band != self.position().band);
         let stretches: Vec<TimeRange> = bands.into_iter().map(|band| self.stretch(band)).collect();
         if let Some(pictures) = &mut self.pictures {
             pictures.show(&stretches);
         }
-        if self.fresh
+        if self.view.is_fresh()
             && let Some(picture) = self.picture().filter(|picture| picture.whole)
         {
             let seen = picture
                 .columns
                 .iter()
                 .position(|column| !column.cells.is_empty());
-            self.fresh = false;
+            self.view.touch();
             if let Some(column) = seen {
                 self.go_to_column(column as u32);
             }
@@ -240,15 +181,7 @@ impl Screen for TimelineScreen {
         let figures = &analysis.profile.streams;
         let streams = 0..figures.len();
         let looked_at = |stream: &usize| analysis.scope.has_stream(figures[*stream].stream);
-        let mut streams: Vec<usize> = streams.filter(looked_at).collect();
-        let mut before = self.streams.clone();
-        before.sort_unstable();
-        if streams == before {
-            // Under other filters they stay where they were.
-            streams.clone_from(&self.streams);
-        } else if streams.len() >= MANY {
-            streams.sort_by_key(|stream| Reverse(figures[*stream].work_ticks));
-        }
+        let streams: Vec<usize> = streams.filter(looked_at).collect();
         let each = || streams.iter().map(|stream| &figures[*stream]);
         let from = each().map(|stream| stream.first_tick).min();
         // An event at the last tick is one, too.
@@ -259,41 +192,30 @@ impl Screen for TimelineScreen {
             from,
             to: to.unwrap_or(0).max(from.saturating_add(1)),
         };
-        if (&self.whole, &self.streams) != (&whole, &streams) {
-            if self.streams.is_empty() {
-                self.folded = streams.len() >= MANY;
-            }
-            (self.whole, self.streams) = (whole, streams);
-            self.zooms.clear();
+        let has_others = self.bands.show_streams(streams, figures);
+        if has_others || self.view.whole() != whole {
+            self.view.begin(whole, program(analysis, whole));
             self.range = MarkedRange::default();
-            self.fresh = true;
-            self.program = program(analysis, whole);
-            self.position = Position {
-                view: self.program,
-                cursor: self.program.from + self.program.span() / 2,
-                ..Position::default()
-            };
         }
         self.seek = None;
         let kinds = BoxKind::by_predicate(&analysis.trace);
         let is_idle = |kind: &BoxKind| !matches!(kind, BoxKind::Call { .. });
         self.idle = kinds.iter().map(is_idle).collect();
         self.pictures = Some(Pictures::new(analysis));
-        let search = std::mem::take(&mut self.search);
-        self.set_filter(&search);
+        self.search.follow(analysis);
     }
 
     fn act(&mut self, action: Action) -> Effect {
-        if self.streams.is_empty() {
+        if self.bands.is_empty() {
             return Effect::Unused;
         }
-        let fresh = std::mem::take(&mut self.fresh);
+        let was_fresh = self.view.touch();
         match action {
             Action::ZoomIn => return self.zoom_in(),
             Action::ZoomOut => return self.zoom_out(),
             Action::Zoom => return self.zoom_to_box(),
-            Action::NextMatch if !self.search.is_empty() => return self.next_found(true),
-            Action::PreviousMatch if !self.search.is_empty() => return self.next_found(false),
+            Action::NextMatch if self.search.is_on() => return self.next_found(true),
+            Action::PreviousMatch if self.search.is_on() => return self.next_found(false),
             Action::NextMatch => return self.next_failure(true),
             Action::PreviousMatch => return self.next_failure(false),
             Action::NextMark => return self.next_mark(true),
@@ -312,7 +234,7 @@ impl Screen for TimelineScreen {
             }
             Action::RangeBegin => return self.set_range(false),
             Action::RangeEnd => return self.set_range(true),
-            Action::Toggle => self.folded = !self.folded && self.streams.len() > 1,
+            Action::Toggle => self.bands.toggle(),
             Action::NextStream => return self.band_by(true),
             Action::PreviousStream => return self.band_by(false),
             Action::Up => self.row_by(-1),
@@ -328,7 +250,7 @@ impl Screen for TimelineScreen {
             Action::Top => return self.go_to_end(false),
             Action::Bottom => return self.go_to_end(true),
             _ => {
-                self.fresh = fresh;
+                self.view.untouch(was_fresh);
                 return Effect::Unused;
             }
         }
@@ -363,14 +285,14 @@ impl Screen for TimelineScreen {
         let Some(analysis) = self.analysis() else {
             return String::new();
         };
-        let ShownTicks { from, to } = self.position.view;
+        let ShownTicks { from, to } = self.position().view;
         let length = |view: ShownTicks| format::time(analysis.ns(view.span()));
-        let whole = length(self.whole);
-        if self.position.view == self.whole {
+        let whole = length(self.view.whole());
+        if self.view.shows_all() {
             return format!("all {whole}");
         }
-        if self.position.view == self.program {
-            return format!("program {} of {whole}", length(self.program));
+        if let Some(program) = self.view.shown_program() {
+            return format!("program {} of {whole}", length(program));
         }
         let clock = analysis.trace.clock();
         let at = |tick| format::time(clock.since_start_ns(tick)).replace(' ', "");
@@ -386,37 +308,21 @@ impl Tabular for TimelineScreen {}
 
 impl Searchable for TimelineScreen {
     fn filter(&self) -> Option<&str> {
-        Some(&self.search)
+        Some(self.search.text())
     }
 
     fn set_filter(&mut self, text: &str) {
-        let text = text.trim();
-        self.search = text.to_owned();
-        self.search_error = None;
-        self.found = Arc::default();
-        let Some(analysis) = self.analysis().filter(|_| !text.is_empty()) else {
-            return;
-        };
-        let condition = match Condition::parse(text, NAME) {
-            Ok(condition) => condition,
-            Err(error) => {
-                self.search_error = Some(error.to_string());
-                return;
-            }
-        };
-        let predicates = 0..=analysis.trace.unknown_predicate();
-        let found = predicates
-            .map(|at| condition.holds(|_| TableCell::Text(analysis.predicate(at))))
-            .collect();
-        self.found = found;
+        let pictures = self.pictures.as_ref();
+        let analysis = pictures.map(|pictures| &*pictures.analysis);
+        self.search.begin(text, analysis);
     }
 
     fn filter_error(&self) -> Option<&str> {
-        self.search_error.as_deref()
+        self.search.error()
     }
 
     fn search(&mut self) -> Effect {
-        if self.search.is_empty() || self.streams.is_empty() {
+        if !self.search.is_on() || self.bands.is_empty() {
             return Effect::Done;
         }
         self.next_found(true)
@@ -434,12 +340,12 @@ impl Pointing for TimelineScreen {
 
     fn event(&self) -> Option<EventTarget> {
         // In a line the innermost box is mostly waiting: the moment counts.
-        let cell = self.cell().filter(|_| !self.is_in_lines());
+        let cell = self.cell().filter(|_| !self.bands.is_in_lines());
         let only = cell.and_then(|cell| cell.only());
         let began = only.filter(|only| only.began == Began::Call);
-        let number = self.sent().or(began.map(|only| only.called));
+        let number = self.position().sent().or(began.map(|only| only.called));
         Some(EventTarget::At {
-            stream: *self.streams.get(self.position.band)?,
+            stream: self.bands.stream(self.position().band)?,
             number: number.or_else(|| self.event_at_cursor())?,
         })
     }
@@ -447,7 +353,7 @@ impl Pointing for TimelineScreen {
     fn event_of_box(&self) -> Option<EventTarget> {
         match self.run().map(|run| run.shows) {
             Some(Shows::One(segment)) => Some(EventTarget::At {
-                stream: *self.streams.get(self.position.band)?,
+                stream: self.bands.stream(self.position().band)?,
                 number: segment.called,
             }),
             _ => self.event(),
@@ -455,7 +361,7 @@ impl Pointing for TimelineScreen {
     }
 
     fn window(&self) -> Option<Window> {
-        let ShownTicks { from, to: until } = self.position.view;
+        let ShownTicks { from, to: until } = self.position().view;
         let marked = self.range.window(self.analysis()?);
         marked.or(Some(Window { from, until }))
     }
@@ -463,7 +369,7 @@ impl Pointing for TimelineScreen {
 
 impl Navigable for TimelineScreen {
     fn spot(&self) -> Spot {
-        self.spot_of_list().with(self.position)
+        self.spot_of_list().with(self.position())
     }
 
     fn recall(&mut self, spot: &Spot) {
@@ -471,30 +377,27 @@ impl Navigable for TimelineScreen {
         let Some(&position) = spot.own::<Position>() else {
             return;
         };
-        let ShownTicks { from, to } = position.view;
-        // Of other streams, or another stretch of time, it is no place.
-        if position.band < self.streams.len() && self.whole.from <= from && to <= self.whole.to {
-            (self.position, self.seek, self.fresh) = (position, None, false);
+        if self.view.recall(position, self.bands.len()) {
+            self.seek = None;
         }
     }
 
     fn crumb(&self) -> Option<String> {
         let clock = self.analysis()?.trace.clock();
-        Some(format::time(clock.since_start_ns(self.position.cursor)))
+        Some(format::time(clock.since_start_ns(self.position().cursor)))
     }
 
     fn undo(&mut self) -> bool {
-        let Some(place) = self.zooms.pop() else {
-            return false;
-        };
-        self.seek = None;
-        self.position = place;
-        true
+        let is_undone = self.view.undo();
+        if is_undone {
+            self.seek = None;
+        }
+        is_undone
     }
 
     fn show_event(&mut self, target: EventTarget) -> Effect {
         // Back from where this moment was taken to, the view is as it was.
-        if !self.fresh && self.event() == Some(target) {
+        if !self.view.is_fresh() && self.event() == Some(target) {
             return Effect::Done;
         }
         self.go_to_event(target)
@@ -533,17 +436,16 @@ impl Clickable for TimelineScreen {
         let Some(&(band, rows)) = hit.next() else {
             return false;
         };
-        let before = (self.position, self.run());
-        if band != self.position.band {
+        let (before, run) = (self.position(), self.run());
+        if band != before.band {
             self.go_to_band(band);
         } else {
-            let first = if self.folded { 0 } else { self.first_row };
-            self.position.row = (first + u32::from(y - rows.y)).min(self.deepest());
+            let row = self.bands.first_row() + u32::from(y - rows.y);
+            self.view.go_to_row(row.min(self.deepest()));
         }
         self.go_to_column(u32::from(x - rows.x));
-        self.run() == before.1
-            && self.position.row == before.0.row
-            && self.position.band == before.0.band
+        let now = self.position();
+        self.run() == run && (now.row, now.band) == (before.row, before.band)
     }
 
     /// Closer to what is there, or further away from it.
@@ -551,7 +453,7 @@ impl Clickable for TimelineScreen {
         let Some(column) = self.column_of_cell(x) else {
             return Effect::Done;
         };
-        self.fresh = false;
+        self.view.touch();
         self.go_to_column(column);
         match up {
             true => self.zoom_in(),
@@ -562,7 +464,7 @@ impl Clickable for TimelineScreen {
     fn drag(&mut self, from: u16, to: u16) {
         let ends = self.column_of_cell(from).zip(self.column_of_cell(to));
         if let Some((from, to)) = ends {
-            let window = self.stretch(self.position.band);
+            let window = self.stretch(self.position().band);
             self.range = MarkedRange {
                 from: Some(window.start_of(from.min(to))),
                 until: Some(window.start_of(from.max(to) + 1)),

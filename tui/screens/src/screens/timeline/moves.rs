@@ -4,7 +4,7 @@ use portmortem_analyzer::timeline::{TimeColumn, TimeRange};
 
 use super::runs::Shows;
 use super::seek::SoughtPlace;
-use super::{Effect, Sent, ShownTicks, TimelineScreen, view};
+use super::{Effect, ShownTicks, TimelineScreen, view};
 
 /// So many views beyond the one that is shown are searched at once.
 const MOST_VIEWS: usize = 4;
@@ -19,7 +19,8 @@ impl TimelineScreen {
     /// The cursor goes to a column.
     pub(super) fn go_to_column(&mut self, column: u32) {
         let last = self.layout.width.saturating_sub(1);
-        self.position.cursor = self.stretch(self.position.band).start_of(column.min(last));
+        let stretch = self.stretch(self.position().band);
+        self.view.go_to_tick(stretch.start_of(column.min(last)));
     }
 
     /// The column that a cell of the screen is in, as it was drawn; `None` beside the boxes.
@@ -37,47 +38,35 @@ impl TimelineScreen {
 
     /// Shows a stretch as near to this one as there is, around the cursor or where that goes.
     pub(super) fn set_view(&mut self, from: u64, span: u64) {
-        let span = span.clamp(
-            self.least().min(self.whole.span()),
-            self.whole.span().max(1),
-        );
-        let latest = self.whole.to.saturating_sub(span).max(self.whole.from);
-        let from = from.clamp(self.whole.from, latest);
-        let to = from.saturating_add(span);
-        self.position.view = ShownTicks { from, to };
-        self.position.cursor = self
-            .position
-            .cursor
-            .clamp(from, to.saturating_sub(1).max(from));
+        self.view.show(from, span, self.least());
     }
 
     pub(super) fn zoom_to(&mut self, from: u64, span: u64, nothing: &str) -> Effect {
-        let before = self.position;
+        let before = self.position();
         self.set_view(from, span);
-        if self.position.view == before.view {
-            self.position = before;
+        if self.position().view == before.view {
+            self.view.put_back(before);
             return Effect::Say(nothing.to_owned());
         }
-        self.zooms.push(before);
-        Effect::Step
+        self.view.step_from(before)
     }
 
     pub(super) fn zoom_in(&mut self) -> Effect {
-        let ShownTicks { from, .. } = self.position.view;
-        let span = self.position.view.span();
-        let left = (self.position.cursor - from) / 2;
+        let ShownTicks { from, .. } = self.position().view;
+        let span = self.position().view.span();
+        let left = (self.position().cursor - from) / 2;
         self.zoom_to(
-            self.position.cursor - left,
+            self.position().cursor - left,
             span / 2,
             "no closer: a cell is a tick",
         )
     }
 
     pub(super) fn zoom_out(&mut self) -> Effect {
-        let ShownTicks { from, .. } = self.position.view;
-        let span = self.position.view.span();
-        let left = (self.position.cursor - from).saturating_mul(2);
-        let from = self.position.cursor.saturating_sub(left);
+        let ShownTicks { from, .. } = self.position().view;
+        let span = self.position().view.span();
+        let left = (self.position().cursor - from).saturating_mul(2);
+        let from = self.position().cursor.saturating_sub(left);
         self.zoom_to(from, span.saturating_mul(2), "this is all there is")
     }
 
@@ -86,7 +75,7 @@ impl TimelineScreen {
         let Some(run) = self.run() else {
             return Effect::Done;
         };
-        let window = self.stretch(self.position.band);
+        let window = self.stretch(self.position().band);
         let (from, to) = match run.shows {
             Shows::One(segment) => return self.zoom_to_whole(segment),
             Shows::Many(_) if run.columns.len() as u32 * 2 < window.columns => (
@@ -126,59 +115,45 @@ impl TimelineScreen {
                 from,
                 to,
             } => {
-                let mut bands = self.streams.iter();
-                let Some(band) = bands.position(|other| *other == stream) else {
+                let Some(band) = self.bands.band_of(stream) else {
                     return Effect::Say(format!("{} is not looked at", self.title(stream)));
                 };
-                let before = self.position;
-                self.folded = false;
-                self.fresh = false;
+                let before = self.position();
+                self.bands.unfold();
+                self.view.touch();
                 if band != before.band {
                     self.go_to_band(band);
                 }
                 self.show_ticks(tick, to.saturating_sub(from));
-                self.position.row = u32::try_from(row).unwrap_or(u32::MAX);
-                self.position.cursor = self.cell_of(tick, from, to);
-                self.position.sent = Some(Sent {
-                    number,
-                    cursor: self.position.cursor,
-                    row: self.position.row,
-                    band,
-                });
-                if self.position == before {
-                    return Effect::Done;
-                }
-                self.zooms.push(before);
-                Effect::Step
+                self.view.go_to_row(u32::try_from(row).unwrap_or(u32::MAX));
+                self.view.go_to_tick(self.cell_of(tick, from, to));
+                self.view.remember_event(number);
+                self.view.step_from(before)
             }
         }
     }
 
     /// To a tick: in this view if it is seen there, else in one of the same length.
     pub(super) fn go_to_time(&mut self, tick: u64) -> Effect {
-        if !(self.whole.from..self.whole.to).contains(&tick) {
+        if !self.view.whole().contains(tick) {
             return Effect::Say("nothing is shown of that time".to_owned());
         }
-        let before = self.position;
-        (self.seek, self.fresh) = (None, false);
-        let ShownTicks { from, to } = before.view;
-        if !(from..to).contains(&tick) {
+        let before = self.position();
+        self.seek = None;
+        self.view.touch();
+        if !before.view.contains(tick) {
             let span = before.view.span();
             self.set_view(tick.saturating_sub(span / 3), span);
         }
-        self.position.cursor = tick;
-        if self.position == before {
-            return Effect::Done;
-        }
-        self.zooms.push(before);
-        Effect::Step
+        self.view.go_to_tick(tick);
+        self.view.step_from(before)
     }
 
     /// Shows a tick, so close that a box of some length around it is seen.
     fn show_ticks(&mut self, tick: u64, length: u64) {
         let columns = self.columns();
-        let ShownTicks { from, to } = self.position.view;
-        let span = self.position.view.span();
+        let ShownTicks { from, to } = self.position().view;
+        let span = self.position().view.span();
         let is_wide = length.saturating_mul(columns) >= span.saturating_mul(LEAST_CELLS)
             || span <= self.least();
         if is_wide && (from..to).contains(&tick) {
@@ -199,7 +174,7 @@ impl TimelineScreen {
     fn cell_of(&self, tick: u64, from: u64, to: u64) -> u64 {
         let window = TimeRange {
             columns: self.columns() as u32,
-            ..self.stretch(self.position.band)
+            ..self.stretch(self.position().band)
         };
         let Some(at) = window.column_of(tick) else {
             return tick;
@@ -223,19 +198,19 @@ impl TimelineScreen {
 
     /// Shows what is earlier or later by a part of the view; the cursor stays in its column.
     pub(super) fn pan(&mut self, later: bool, part: u64) {
-        let ShownTicks { from, .. } = self.position.view;
-        let (span, column) = (self.position.view.span(), self.column_at());
+        let ShownTicks { from, .. } = self.position().view;
+        let (span, column) = (self.position().view.span(), self.column_at());
         let by = (span / part).max(1);
         let to = if later {
             from.saturating_add(by)
         } else {
             from.saturating_sub(by)
         };
-        let before = self.position.view;
+        let before = self.position().view;
         self.set_view(to, span);
         let last = self.layout.width.saturating_sub(1);
         // At an end of everything the cursor goes there.
-        match (self.position.view == before, later) {
+        match (self.position().view == before, later) {
             (true, true) => self.go_to_column(last),
             (true, false) => self.go_to_column(0),
             (false, _) => self.go_to_column(column),
@@ -244,14 +219,14 @@ impl TimelineScreen {
 
     pub(super) fn cell_by(&mut self, later: bool) {
         let (at, width) = (self.column_at(), self.layout.width);
-        let before = self.position.view;
+        let before = self.position().view;
         if later && at + 1 < width {
             self.go_to_column(at + 1);
         } else if !later && at > 0 {
             self.go_to_column(at - 1);
         } else {
             self.pan(later, 4);
-            if self.position.view != before {
+            if self.position().view != before {
                 // A terminal may be a few columns wide.
                 let column = if later {
                     width - width / 4
@@ -293,10 +268,10 @@ impl TimelineScreen {
     }
 
     pub(super) fn row_by(&mut self, rows: i64) {
-        let to = i64::from(self.position.row) + rows;
-        let last = self.streams.len().saturating_sub(1);
-        if self.folded || to < 0 || (to > i64::from(self.deepest()) && rows == 1) {
-            let band = self.position.band;
+        let to = i64::from(self.position().row) + rows;
+        let last = self.bands.len().saturating_sub(1);
+        if self.bands.is_folded() || to < 0 || (to > i64::from(self.deepest()) && rows == 1) {
+            let band = self.position().band;
             let next = if rows > 0 {
                 band + 1
             } else {
@@ -306,44 +281,44 @@ impl TimelineScreen {
                 return self.go_to_band(next.min(last));
             }
         }
-        self.position.row = u32::try_from(to.clamp(0, i64::from(self.deepest()))).unwrap_or(0);
+        let row = to.clamp(0, i64::from(self.deepest()));
+        self.view.go_to_row(u32::try_from(row).unwrap_or(0));
     }
 
     pub(super) fn go_to_band(&mut self, band: usize) {
-        self.position.band = band;
-        self.position.row = 0;
-        self.first_row = 0;
+        self.view.go_to_band(band);
+        self.bands.scroll_to_top();
     }
 
     pub(super) fn band_by(&mut self, later: bool) -> Effect {
-        let streams = self.streams.len();
+        let streams = self.bands.len();
         if streams < 2 {
             return Effect::Say("there is no other stream".to_owned());
         }
         let by = if later { 1 } else { streams - 1 };
-        self.zooms.push(self.position);
-        self.go_to_band((self.position.band + by) % streams);
-        Effect::Step
+        let before = self.position();
+        self.go_to_band((before.band + by) % streams);
+        self.view.step_from(before)
     }
 
     /// To the next column that `is` what is looked for, or the one before: in sight, or near.
     /// `None` if there is none.
     fn search_column(&mut self, later: bool, is: impl Fn(&TimeColumn) -> bool) -> Option<Effect> {
-        let before = self.position;
+        let before = self.position();
         let at = self.stretch(before.band).start_of(self.column_at());
         if let Some(found) = self.column_beyond(at, later, &is) {
             self.go_to_found(found);
             return Some(Effect::Done);
         }
         for _ in 0..MOST_VIEWS {
-            let ShownTicks { from, to } = self.position.view;
+            let ShownTicks { from, to } = self.position().view;
             let next = if later {
                 to
             } else {
                 from.saturating_sub(to - from)
             };
             self.set_view(next, to - from);
-            if self.position.view == (ShownTicks { from, to }) {
+            if self.position().view == (ShownTicks { from, to }) {
                 break;
             }
             self.look();
@@ -354,14 +329,13 @@ impl TimelineScreen {
             };
             if let Some(found) = self.column_beyond(beyond, later, &is) {
                 self.go_to_found(found);
-                self.zooms.push(before);
-                return Some(Effect::Step);
+                return Some(self.view.step_from(before));
             }
             if self.picture().is_none_or(|picture| !picture.whole) {
                 break;
             }
         }
-        self.position = before;
+        self.view.put_back(before);
         None
     }
 
@@ -395,7 +369,9 @@ impl TimelineScreen {
         let cells = &picture.columns[column as usize].cells;
         let mut rows = (picture.window.first_row..).zip(cells);
         let row = rows.find(|(_, cell)| cell.fails + cell.redos + cell.exceptions > 0);
-        self.position.row = row.map_or(self.position.row, |(row, _)| row);
+        if let Some((row, _)) = row {
+            self.view.go_to_row(row);
+        }
     }
 
     pub(super) fn next_failure(&mut self, later: bool) -> Effect {
@@ -415,7 +391,7 @@ impl TimelineScreen {
     }
 
     pub(super) fn set_range(&mut self, end: bool) -> Effect {
-        let window = self.stretch(self.position.band);
+        let window = self.stretch(self.position().band);
         let at = window.start_of(self.column_at() + u32::from(end));
         match self.analysis().cloned() {
             Some(analysis) => self.range.mark(end, at, &analysis),
@@ -425,14 +401,13 @@ impl TimelineScreen {
 
     /// The first and the last thing that there is.
     pub(super) fn go_to_end(&mut self, end: bool) -> Effect {
-        let before = self.position;
-        let from = if end { self.whole.to } else { self.whole.from };
-        self.set_view(from, self.position.view.span());
+        let before = self.position();
+        let whole = self.view.whole();
+        self.set_view(if end { whole.to } else { whole.from }, before.view.span());
         self.go_to_column(if end { u32::MAX } else { 0 });
-        if self.position.view == before.view {
+        if self.position().view == before.view {
             return Effect::Done;
         }
-        self.zooms.push(before);
-        Effect::Step
+        self.view.step_from(before)
     }
 }

@@ -62,12 +62,8 @@ impl SlicesJob {
     fn begin(&mut self, analysis: &Arc<AnalysisView>) -> bool {
         if matches!(self, Self::NotBegun) && analysis.lacks_slices() {
             let of = Arc::clone(analysis);
-            *self = Self::Begun(Worker::start(0, move |task| {
-                // What the screens do in parallel meanwhile must not wait for this.
-                match rayon::ThreadPoolBuilder::new().build() {
-                    Ok(pool) => pool.install(|| of.find_slices(task.progress())),
-                    Err(_) => of.find_slices(task.progress()),
-                }
+            *self = Self::Begun(Worker::start_apart(0, move |task| {
+                of.find_slices(task.progress());
             }));
         }
         matches!(self, Self::Begun(_))

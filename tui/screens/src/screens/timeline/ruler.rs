@@ -17,7 +17,7 @@ impl TimelineScreen {
         let Some(analysis) = self.analysis() else {
             return;
         };
-        let window = self.stretch(self.position.band);
+        let window = self.stretch(self.position().band);
         let clock = analysis.trace.clock();
         let x = |column: u32| area.x + self.layout.gutter + column as u16;
         let line = " ".repeat(area.width.into());

@@ -200,7 +200,7 @@ impl TimelineScreen {
     fn place(&self, wish: Wish) -> Option<SeekStage> {
         let (Wish::Event { stream, .. } | Wish::Box { stream, .. }) = wish;
         let blocks = Arc::clone(&self.pictures.as_ref()?.blocks);
-        let worker = find_place(self.events(stream)?, blocks, wish, self.whole.to);
+        let worker = find_place(self.events(stream)?, blocks, wish, self.view.whole().to);
         Some(SeekStage::Place(worker))
     }
 
@@ -221,9 +221,8 @@ impl TimelineScreen {
                 self.begin(stage, "no event to show is there")
             }
             EventTarget::FirstOf(predicate) => {
-                let legs: Vec<Leg> = self
-                    .streams
-                    .iter()
+                let streams = self.bands.streams().iter();
+                let legs: Vec<Leg> = streams
                     .map(|&stream| Leg {
                         stream,
                         way: Direction::From(0),
@@ -234,12 +233,12 @@ impl TimelineScreen {
                 self.begin(stage, "there is no event of this predicate")
             }
             EventTarget::Mark(text) => {
-                let stream = self.streams.get(self.position.band);
-                let Some(reader) = stream.and_then(|&stream| self.events(stream)) else {
+                let stream = self.bands.stream(self.position().band);
+                let Some(reader) = stream.and_then(|stream| self.events(stream)) else {
                     return Effect::Done;
                 };
-                let mut legs = rounds(&reader, self.sent());
-                legs.retain(|leg| self.streams.contains(&leg.stream));
+                let mut legs = rounds(&reader, self.position().sent());
+                legs.retain(|leg| self.bands.band_of(leg.stream).is_some());
                 let stage = self.search(legs, is_mark(&reader, text));
                 self.begin(stage, "there is no such mark")
             }
@@ -255,15 +254,14 @@ impl TimelineScreen {
 
     /// To the next box that is searched for, or the one before, in this stream.
     pub(super) fn next_found(&mut self, later: bool) -> Effect {
-        if !self.found.contains(&true) {
+        if !self.search.has_found() {
             return Effect::Say("no predicate has that name".to_owned());
         }
-        let Some(&stream) = self.streams.get(self.position.band) else {
+        let Some(stream) = self.bands.stream(self.position().band) else {
             return Effect::Done;
         };
-        let (cursor, found) = (self.position.cursor, Arc::clone(&self.found));
-        let is_found = move |of: PredicateIndex| found.get(of as usize) == Some(&true);
-        let sent = self.sent();
+        let (cursor, sent) = (self.position().cursor, self.position().sent());
+        let is_found = self.search.finder();
         let way = match (sent, later) {
             (Some(number), true) => Direction::From(number.saturating_add(1)),
             (Some(number), false) => Direction::Until(number),
@@ -288,10 +286,10 @@ impl TimelineScreen {
     /// To the next failure or redo of this stream after the column of the cursor, or the last one
     /// before it, however far that is.
     pub(super) fn far_failure(&mut self, later: bool) -> Effect {
-        let Some(&stream) = self.streams.get(self.position.band) else {
+        let Some(stream) = self.bands.stream(self.position().band) else {
             return Effect::Done;
         };
-        let stretch = self.stretch(self.position.band);
+        let stretch = self.stretch(self.position().band);
         let tick = stretch.start_of(self.column_at() + u32::from(later));
         let first = self.pictures.as_ref().and_then(|pictures| {
             let trace = &pictures.analysis.trace;
@@ -329,7 +327,7 @@ impl TimelineScreen {
 
     /// To the whole box of a segment.
     pub(super) fn zoom_to_whole(&mut self, segment: Segment) -> Effect {
-        let Some(&stream) = self.streams.get(self.position.band) else {
+        let Some(stream) = self.bands.stream(self.position().band) else {
             return Effect::Done;
         };
         let stage = self.place(Wish::Box { stream, segment });

@@ -77,15 +77,15 @@ fn screen(path: &Path, hide: &[&str]) -> TimelineScreen {
     let mut screen = TimelineScreen::default();
     screen.follow(&analysis(path, hide));
     drawn(&mut screen, 108, 21);
-    let to = screen.whole.to;
+    let to = screen.view.whole().to;
     let trace = &screen.analysis().unwrap().trace;
     let first = trace
         .streams()
         .iter()
         .filter_map(|stream| Some(trace.events(stream).next()?.tick));
-    screen.whole.from = first.min().unwrap();
-    screen.set_view(screen.whole.from, to);
-    screen.position.cursor = screen.whole.from;
+    screen.view.begin_whole_at(first.min().unwrap());
+    screen.set_view(screen.view.whole().from, to);
+    screen.view.go_to_tick(screen.view.whole().from);
     drawn(&mut screen, 108, 21);
     screen
 }
@@ -179,12 +179,13 @@ fn hidden_boxes_are_not_drawn() {
         "{shown:#?}"
     );
     // Others hidden leave the view alone.
-    let view = screen.position.view;
+    let view = screen.position().view;
     screen.act(Action::ZoomIn);
     screen.undo();
-    screen.whole.from = analysis(&path, &[]).profile.streams[0].first_tick;
+    let first = analysis(&path, &[]).profile.streams[0].first_tick;
+    screen.view.begin_whole_at(first);
     screen.follow(&analysis(&path, &[]));
-    assert_eq!(screen.position.view, view);
+    assert_eq!(screen.position().view, view);
     assert!(drawn(&mut screen, 108, 21)[6].contains("▏p1/0"));
 }
 
@@ -206,10 +207,10 @@ fn every_stream_has_a_band() {
     );
     screen.act(Action::Down);
     screen.act(Action::Down);
-    assert_eq!((screen.position.band, screen.position.row), (1, 0));
+    assert_eq!((screen.position().band, screen.position().row), (1, 0));
     screen.act(Action::PreviousStream);
     screen.act(Action::PreviousStream);
-    assert_eq!(screen.position.band, 6);
+    assert_eq!(screen.position().band, 6);
     assert!(drawn(&mut screen, 108, 30).join("\n").contains("▼stream 7"));
     screen.act(Action::Toggle);
     let shown = drawn(&mut screen, 108, 30).join("\n");
@@ -233,10 +234,10 @@ fn streams_that_are_left_out_have_no_band() {
     assert!(!shown.contains("stream 1 "), "{shown}");
     assert!(shown.contains("▼stream 2 (t1)") && shown.contains(" stream 3 (t2)"));
     screen.act(Action::NextStream);
-    assert_eq!((screen.position.band, screen.stretch(1).stream), (1, 2));
+    assert_eq!((screen.position().band, screen.stretch(1).stream), (1, 2));
     assert!(drawn(&mut screen, 108, 30).join("\n").contains("▼stream 3"));
     screen.act(Action::NextStream);
-    assert_eq!(screen.position.band, 0);
+    assert_eq!(screen.position().band, 0);
 }
 
 #[test]
@@ -333,8 +334,7 @@ fn long_pictures_of_a_trace_with_an_index_wait_for_slices() {
 fn pictures_that_are_kept_take_bounded_room() {
     let mut screen = screen(&record("kept", &[&small()]), &[]);
     for at in 0..400_u64 {
-        screen.set_view(screen.whole.from + at, 5000);
-        screen.position.view.to += at;
+        screen.set_view(screen.view.whole().from + at, 5000 + at);
         screen.look();
     }
     let pictures = screen.pictures.as_ref().unwrap();

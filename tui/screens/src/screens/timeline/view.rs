@@ -55,7 +55,7 @@ fn put(buf: &mut Buffer, x: u16, y: u16, text: &str, width: usize, style: Style)
 
 impl TimelineScreen {
     pub(super) fn draw_all(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        if self.streams.is_empty() {
+        if self.bands.is_empty() {
             let text = "nothing was recorded";
             buf.set_stringn(area.x + 2, area.y, text, 60, theme.faint);
             return;
@@ -76,14 +76,14 @@ impl TimelineScreen {
         self.look();
         self.ruler(area, buf, theme);
         for (band, rows) in self.layout.bands.clone() {
-            match self.is_in_lines() {
+            match self.bands.is_in_lines() {
                 true => self.draw_line(band, rows, buf, theme),
                 false => self.draw_band(band, rows, buf, theme),
             }
         }
         self.arrow(buf, theme);
-        let (shown, all) = (self.layout.bands.len(), self.streams.len());
-        if self.is_in_lines() && shown < all {
+        let (shown, all) = (self.layout.bands.len(), self.bands.len());
+        if self.bands.is_in_lines() && shown < all {
             let text = format!(" … {} more streams, most work first", all - shown);
             let (y, room) = (area.bottom() - FOOT - 1, area.width.into());
             buf.set_stringn(area.x, y, format::shorten(&text, room), room, theme.faint);
@@ -109,22 +109,22 @@ impl TimelineScreen {
             return;
         };
         let gutter = self.layout.gutter;
-        let selected = band == self.position.band;
-        let is_open = selected && !self.folded;
+        let selected = band == self.position().band;
+        let is_open = selected && !self.bands.is_folded();
         let lanes = if is_open { LANES } else { 0 };
-        if self.streams.len() > 1 {
+        if self.bands.len() > 1 {
             self.name(band, rows, lanes + 1, buf, theme);
         }
         if is_open {
             self.lanes(picture, rows, buf, theme);
         }
-        let first = if is_open { self.first_row } else { 0 };
+        let first = if is_open { self.bands.first_row() } else { 0 };
         for (y, row) in (rows.y..rows.bottom()).zip(first..) {
             let runs = runs(picture, (row - window.first_row) as usize);
             let is_used = runs
                 .iter()
                 .any(|run| !matches!(run.shows, Shows::NoBox | Shows::Unknown));
-            let at_cursor = selected && row == self.position.row;
+            let at_cursor = selected && row == self.position().row;
             if is_used || at_cursor {
                 let depth = format::right(&format::count(row.into()), usize::from(gutter) - 1);
                 let style = if at_cursor { theme.key } else { theme.faint };
@@ -152,13 +152,13 @@ impl TimelineScreen {
             return;
         };
         let gutter = self.layout.gutter;
-        let info = self.streams.get(band);
-        let info = info.and_then(|stream| analysis.trace.streams().get(*stream));
+        let stream = self.bands.stream(band);
+        let info = stream.and_then(|stream| analysis.trace.streams().get(stream));
         let Some((info, figures)) = info.zip(self.figures(band)) else {
             return;
         };
-        let selected = band == self.position.band;
-        let sign = match (selected, self.folded) {
+        let selected = band == self.position().band;
+        let sign = match (selected, self.bands.is_folded()) {
             (true, false) => "▼",
             (true, true) => "▶",
             (false, _) => " ",
@@ -183,11 +183,11 @@ impl TimelineScreen {
 
     /// A stream as one line.
     fn draw_line(&self, band: usize, rows: Rect, buf: &mut Buffer, theme: &Theme) {
-        let (Some(&stream), Some(figures)) = (self.streams.get(band), self.figures(band)) else {
+        let (Some(stream), Some(figures)) = (self.bands.stream(band), self.figures(band)) else {
             return;
         };
         let (y, gutter) = (rows.y, usize::from(self.layout.gutter));
-        let selected = band == self.position.band;
+        let selected = band == self.position().band;
         let (sign, style) = match selected {
             true => ("▶", theme.subject),
             false => (" ", theme.text),
@@ -310,7 +310,7 @@ impl TimelineScreen {
         buf: &mut Buffer,
         theme: &Theme,
     ) {
-        let found = self.is_found(Some(label.predicate));
+        let found = self.search.finds(label.predicate);
         let sign = if found { "*~" } else { "~" };
         let text = format!("{sign}{}", self.box_name(label.predicate));
         let text = format::shorten(&text, label.columns.len());
@@ -345,7 +345,7 @@ impl TimelineScreen {
         buf: &mut Buffer,
         theme: &Theme,
     ) {
-        let found = self.is_found(Some(segment.predicate));
+        let found = self.search.finds(segment.predicate);
         let idle = self.is_idle(segment.predicate);
         let colour = if idle {
             theme.faint

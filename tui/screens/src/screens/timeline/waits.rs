@@ -11,7 +11,7 @@ impl TimelineScreen {
     /// The longest wait in the column of the cursor, if it is one of those that are listed.
     fn wait(&self) -> Option<&LongWait> {
         let waits = self.analysis()?.profile.waits.as_ref()?;
-        let band = self.position.band;
+        let band = self.position().band;
         let (stretch, at) = (self.stretch(band), self.column_at());
         let ticks = stretch.start_of(at)..stretch.start_of(at + 1);
         waits.listed_in(self.figures(band)?.stream, ticks)
@@ -48,7 +48,7 @@ impl TimelineScreen {
             let of = |band: usize| self.figures(band).map(|figures| figures.stream);
             bands.find(|(band, _)| stream.is_some() && of(*band) == stream)
         };
-        let own = self.figures(self.position.band).map(|own| own.stream);
+        let own = self.figures(self.position().band).map(|own| own.stream);
         let (Some((_, from)), Some((_, to))) = (rows_of(own), rows_of(Some(awaited))) else {
             return;
         };

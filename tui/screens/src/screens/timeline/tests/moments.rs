@@ -10,13 +10,13 @@ fn last_calls_of_the_same_predicate_are_one_box() {
     events.extend([(Event::Tail { predicate: 2 }, 7000), (Event::ExitDet, 9000)]);
     events.push((Event::ExitDet, 10_000));
     let mut screen = screen(&record("tails", &[&events]), &[]);
-    let view = screen.position.view;
+    let view = screen.position().view;
     let target = |number| EventTarget::At { stream: 0, number };
     for (number, predicate) in [(1, 1), (20, 1), (52, 2)] {
         end(&mut screen, |screen| screen.show_event(target(number)));
         drawn(&mut screen, 108, 21);
         // It is large enough where it is.
-        assert_eq!(screen.position.view, view);
+        assert_eq!(screen.position().view, view);
         assert_eq!(screen.predicate(), Some(predicate));
         assert_eq!(screen.event(), Some(target(number)));
     }
@@ -56,13 +56,13 @@ fn moments_lead_both_ways() {
             let EventTarget::At { number, .. } = target else {
                 panic!()
             };
-            let before = timeline.position;
+            let before = timeline.position();
             let effect = end(&mut timeline, |timeline| timeline.show_event(target));
             assert_eq!(
                 timeline.event(),
                 Some(target),
                 "{name} {effect:?} {:?}",
-                timeline.position
+                timeline.position()
             );
             drawn(&mut timeline, 100, 24);
             wait(&mut timeline);
@@ -75,14 +75,14 @@ fn moments_lead_both_ways() {
                 .of
                 .filter(|_| !matches!(step.event, Event::Tail { .. }))
             {
-                let row = u64::from(timeline.position.row);
+                let row = u64::from(timeline.position().row);
                 assert!(row == depth || row < depth && !hide.is_empty());
                 let shows = timeline.run().unwrap().shows;
                 let Shows::One(segment) = shows else {
                     panic!(
                         "{name} {target:?}: {shows:?} {:?} {:?} {}",
                         timeline.cell(),
-                        timeline.position,
+                        timeline.position(),
                         timeline.layout.width
                     )
                 };
@@ -90,7 +90,7 @@ fn moments_lead_both_ways() {
             }
             if effect == Effect::Step {
                 assert!(timeline.undo());
-                assert_eq!(timeline.position, before);
+                assert_eq!(timeline.position(), before);
             }
         }
     }
@@ -99,7 +99,7 @@ fn moments_lead_both_ways() {
 #[test]
 fn the_moment_is_that_of_the_cursor_also_in_a_box_that_began_earlier() {
     let mut screen = screen(&record("moment", &[&small()]), &[]);
-    let begin = screen.whole.from;
+    let begin = screen.view.whole().from;
     let ticks: Vec<u64> = small().iter().map(|(_, tick)| begin + tick).collect();
     let target = |number: usize| EventTarget::At {
         stream: 0,
@@ -119,9 +119,9 @@ fn the_moment_is_that_of_the_cursor_also_in_a_box_that_began_earlier() {
         }
         empty += u32::from(screen.column().unwrap().first_event.is_none());
         // Back from there, nothing moves.
-        let before = screen.position;
+        let before = screen.position();
         assert_eq!(screen.show_event(expected), Effect::Done);
-        assert_eq!(screen.position, before);
+        assert_eq!(screen.position(), before);
     }
     assert!(stays > 90 && empty > 90);
     // The second activation of p2: its moment is the redo, and the box was called before.
@@ -134,7 +134,7 @@ fn the_moment_is_that_of_the_cursor_also_in_a_box_that_began_earlier() {
 #[test]
 fn the_moment_is_known_before_the_column_was_read() {
     let mut screen = screen(&long("moments", 100_000), &[]);
-    let begin = screen.whole.from;
+    let begin = screen.view.whole().from;
     assert!(!screen.picture().unwrap().whole);
     for column in [3, 50, 99] {
         screen.go_to_column(column);
@@ -157,7 +157,7 @@ fn the_moment_is_known_before_the_column_was_read() {
 #[test]
 fn the_first_event_of_a_predicate_is_gone_to() {
     let mut screen = screen(&record("first", &[&small()]), &[]);
-    let begin = screen.whole.from;
+    let begin = screen.view.whole().from;
     for (predicate, number, tick) in [(2, 3, 4000), (1, 1, 1000)] {
         let target = EventTarget::FirstOf(predicate);
         assert_eq!(
@@ -167,7 +167,7 @@ fn the_first_event_of_a_predicate_is_gone_to() {
         drawn(&mut screen, 108, 21);
         let stream = 0;
         assert_eq!(screen.event(), Some(EventTarget::At { stream, number }));
-        assert_eq!(screen.position.cursor - begin, tick);
+        assert_eq!(screen.position().cursor - begin, tick);
     }
     let target = EventTarget::FirstOf(5);
     let effect = end(&mut screen, |screen| screen.show_event(target));

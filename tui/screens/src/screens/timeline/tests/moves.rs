@@ -7,7 +7,7 @@ fn the_cursor_goes_from_box_to_box() {
     let mut screen = screen(&record("cursor", &[&small()]), &[]);
     assert_eq!(screen.predicate(), Some(0));
     screen.act(Action::Down);
-    assert_eq!((screen.position.row, screen.predicate()), (1, None));
+    assert_eq!((screen.position().row, screen.predicate()), (1, None));
     let mut shown = Vec::new();
     for _ in 0..4 {
         screen.act(Action::Right);
@@ -30,7 +30,7 @@ fn the_cursor_goes_from_box_to_box() {
     assert_eq!(screen.event(), at(3));
     screen.act(Action::Up);
     screen.act(Action::Up);
-    assert_eq!(screen.position.row, 0);
+    assert_eq!(screen.position().row, 0);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn each_zoom_is_undone_on_its_own() {
         Action::ZoomIn,
     ]
     .map(|action| {
-        let before = screen.position;
+        let before = screen.position();
         assert_eq!(act(&mut screen, action), Effect::Step, "{action:?}");
         drawn(&mut screen, 108, 21);
         assert_eq!(screen.predicate(), Some(1), "{action:?}");
@@ -53,11 +53,14 @@ fn each_zoom_is_undone_on_its_own() {
     });
     for place in places.into_iter().rev() {
         assert!(screen.undo());
-        assert_eq!(screen.position, place);
+        assert_eq!(screen.position(), place);
     }
     assert!(!screen.undo());
     while screen.act(Action::ZoomIn) == Effect::Step {}
-    assert_eq!(screen.position.view.span(), u64::from(screen.layout.width));
+    assert_eq!(
+        screen.position().view.span(),
+        u64::from(screen.layout.width)
+    );
 }
 
 #[test]
@@ -65,9 +68,9 @@ fn a_box_is_zoomed_to_from_end_to_end() {
     let mut screen = screen(&record("box", &[&small()]), &[]);
     screen.act(Action::Down);
     screen.act(Action::Right);
-    let begin = screen.whole.from;
+    let begin = screen.view.whole().from;
     act(&mut screen, Action::Zoom);
-    let ShownTicks { from, to } = screen.position.view;
+    let ShownTicks { from, to } = screen.position().view;
     assert_eq!((from, to), (begin + 1000 - 125, begin + 3000 + 125));
     drawn(&mut screen, 108, 21);
     // Where it is shown whole, nothing happens; where less of it is, all of it is shown.
@@ -79,11 +82,11 @@ fn a_box_is_zoomed_to_from_end_to_end() {
     screen.act(Action::ZoomIn);
     drawn(&mut screen, 108, 21);
     assert_eq!(act(&mut screen, Action::Zoom), Effect::Step);
-    assert_eq!(screen.position.view, ShownTicks { from, to });
+    assert_eq!(screen.position().view, ShownTicks { from, to });
     drawn(&mut screen, 108, 21);
     screen.act(Action::Up);
     assert_eq!(act(&mut screen, Action::Zoom), Effect::Step);
-    let ShownTicks { from, to } = screen.position.view;
+    let ShownTicks { from, to } = screen.position().view;
     assert!(from <= begin && to >= begin + 10_000);
 }
 
@@ -92,16 +95,16 @@ fn the_first_view_is_the_program() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/threads_exceptions.pmt");
     let mut screen = TimelineScreen::default();
     screen.follow(&analysis(&path, &[]));
-    let ShownTicks { from, to } = screen.position.view;
-    assert!(from > screen.whole.from && to <= screen.whole.to);
+    let ShownTicks { from, to } = screen.position().view;
+    assert!(from > screen.view.whole().from && to <= screen.view.whole().to);
     drawn(&mut screen, 80, 21);
     screen.poll(true);
     assert!(screen.status().starts_with("program "));
     // What was before is reached.
     assert_eq!(screen.act(Action::Top), Effect::Step);
-    assert_eq!(screen.position.view.from, screen.whole.from);
+    assert_eq!(screen.position().view.from, screen.view.whole().from);
     screen.undo();
-    assert_eq!(screen.position.view, ShownTicks { from, to });
+    assert_eq!(screen.position().view, ShownTicks { from, to });
 }
 
 #[test]
@@ -130,7 +133,7 @@ fn long_pauses_are_not_in_the_first_view() {
         trace.events(&trace.streams()[0]).next().unwrap().tick
     };
     let begin = first(&screen);
-    let ShownTicks { from, to } = screen.position.view;
+    let ShownTicks { from, to } = screen.position().view;
     assert_eq!((from - begin, to - begin), (long, long + 9_000_201));
     drawn(&mut screen, 108, 21);
     assert_eq!(screen.predicate(), Some(0));
@@ -145,7 +148,7 @@ fn a_range_has_two_ends() {
         screen.act(Action::CellRight);
     }
     screen.act(Action::RangeEnd);
-    let begin = screen.whole.from;
+    let begin = screen.view.whole().from;
     let until = screen.stretch(0).start_of(10);
     let window = Window { from: begin, until };
     let analysis = Arc::clone(screen.analysis().unwrap());
@@ -168,6 +171,6 @@ fn a_second_click_is_as_good_as_enter() {
     assert_eq!((screen.predicate(), screen.column_at()), (Some(1), 20));
     assert!(screen.click(rows[0].x + 25, rows[0].y + 1));
     assert!(!screen.click(rows[1].x + 50, rows[1].y));
-    assert_eq!((screen.position.band, screen.predicate()), (1, Some(3)));
+    assert_eq!((screen.position().band, screen.predicate()), (1, Some(3)));
     assert!(!screen.click(0, 0));
 }
