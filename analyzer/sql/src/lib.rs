@@ -126,11 +126,8 @@ impl Query {
     /// If SQLite refuses.
     pub fn columns(&self) -> Result<Vec<String>, QueryError> {
         let statement = self.database.prepare(&self.sql).map_err(refused)?;
-        Ok(statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect())
+        let names = statement.column_names();
+        Ok(names.map(str::to_owned).collect())
     }
 
     /// Hands each row of the answer, by what was added, to `take`: a value for each column. No row

@@ -1,7 +1,7 @@
 //! The choice stack of a chunk: redos and their causes, and cuts.
 //!
-//! Entries of before the chunk are not known. The chunk remembers what happens to them ([`Taken`]), and
-//! [`super::join`] finds out what it means.
+//! Entries of before the chunk are not known. What happens to them is remembered
+//! ([`super::choices::Taken`]), and [`super::join`] finds out what it means.
 
 use super::boxes::{ArenaBox, PhysicalBox, RootId, entries, logical};
 use super::choices::{Choice, Failed, Live, Reason, RedoCause, Resumed, Who};

@@ -72,9 +72,10 @@ fn add(query: &mut Query, input: &Input, progress: &TableProgress) -> Result<boo
     let analysis = Analysis::of(trace, &input.path, Filters::default(), done)?;
     let analysis = analysis.named(input.name.clone());
     let mut events = RowsAsBytes::new(&analysis, Table::Events, done);
-    let count = |table| match table {
-        Table::Events => events.row(),
-        _ => (),
+    let count = |table| {
+        if table == Table::Events {
+            events.row();
+        }
     };
     query.add(analysis.tables(), count)?;
     // The events are read again for their table.
