@@ -4,7 +4,7 @@
 use super::handlers::Visit;
 use crate::arguments::{self, MOST_ARGUMENTS, MOST_REFERENCES};
 use crate::native::identity::identity;
-use crate::native::references::{StackCells, with_references};
+use crate::native::references::StackCells;
 use crate::native::words::WORD;
 
 impl Visit {
@@ -25,7 +25,7 @@ impl Visit {
     /// Where the arguments of a predicate lie: those of the running frame, which is entered, or of
     /// the next one, which is complete but for its head.
     pub(super) fn arguments_in(&self, definition: usize, frame: usize) -> StackCells {
-        let first = frame + self.offsets.arguments;
+        let first = self.view.arguments(frame);
         let count = identity(definition).arity;
         StackCells {
             first,
@@ -44,7 +44,7 @@ impl Visit {
             })
         };
         // SAFETY: arguments of a frame, behind which nothing lies.
-        let known = unsafe { with_references(self.offsets, cells, MOST_REFERENCES, look) };
+        let known = unsafe { self.view.with_references(cells, MOST_REFERENCES, look) };
         known.unwrap_or(arguments::TOO_LARGE)
     }
 }

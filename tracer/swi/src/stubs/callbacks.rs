@@ -104,7 +104,7 @@ fn has_boxes(data: usize) -> bool {
 impl Visit {
     /// The frame of the innermost query, which no other has called.
     fn frame_of_query(&self) -> usize {
-        let mut frame = self.frame();
+        let mut frame = self.view.frame();
         loop {
             // SAFETY: frames of the engine's.
             match unsafe { word(frame, FRAME_PARENT) } {
@@ -120,16 +120,16 @@ impl Visit {
         // SAFETY: in a query, the frame that control was in lies before its own frame, and its
         // choicepoint before that.
         let (environment, newest) = unsafe {
-            let choice = top - WORD - self.offsets.choice_size;
+            let choice = self.view.choice_of_query(top);
             (word(top - WORD, 0), word(choice - QUERY_CHOICE, 0))
         };
-        let (at, choice) = (self.offset(environment), self.offset(newest));
+        let (at, choice) = (self.view.offset(environment), self.view.offset(newest));
         if environment == 0 {
             return;
         }
         if self.shadow.active_frame() > at {
             let has_failed =
-                kind_of(newest) == CATCH && self.frame_of_choice(newest) == environment;
+                kind_of(newest) == CATCH && self.view.frame_of_choice(newest) == environment;
             let left = if has_failed {
                 Left::ByFailure
             } else {
@@ -142,7 +142,7 @@ impl Visit {
 
     /// Foreign code ends a query: what is open in it has failed, or thrown.
     fn query_ends(&mut self, query: usize, top: usize) {
-        let at = self.offset(top);
+        let at = self.view.offset(top);
         if self.shadow.active_frame() <= at {
             return;
         }

@@ -84,8 +84,12 @@ impl Visit {
         if !place.is_stale() {
             return self.enter_clause(clause);
         }
-        let frame = self.frame();
-        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
+        let frame = self.view.frame();
+        if let Some(code) = self
+            .view
+            .clause_of(frame)
+            .filter(|code| code.contains(cell))
+        {
             let goals = self.has_goals(frame, &code);
             self.plant_and_enter(&code, goals, cell);
         }
@@ -103,10 +107,10 @@ impl Visit {
     /// The box of the running frame enters a clause; or that of its wrapper, as of a tabled
     /// predicate.
     pub(super) fn enter_clause(&mut self, clause: u32) {
-        let frame = self.frame();
+        let frame = self.view.frame();
         // SAFETY: the running frame.
         let definition = unsafe { word(frame, FRAME_DEFINITION) };
-        let is_active = self.shadow.active_frame() == self.offset(frame)
+        let is_active = self.shadow.active_frame() == self.view.offset(frame)
             || self.shadow.is_in_wrapper_of(definition);
         if !is_active || self.shadow.is_silent() || self.engine.quiet {
             return;

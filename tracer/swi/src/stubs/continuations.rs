@@ -33,13 +33,13 @@ pub(super) fn plant(planter: &mut Planter) {
 impl Visit {
     /// `shift/1` is about to leave frames. Without a `reset/3` it throws.
     pub(super) fn shift(&mut self) {
-        let mut frame = self.frame();
+        let mut frame = self.view.frame();
         while frame != 0 {
             // SAFETY: frames of the engine's.
             unsafe {
                 if word(frame, FRAME_DEFINITION) == reset_definition() {
-                    let newest = self.newest();
-                    return self.shadow.shift(self.offset(newest));
+                    let newest = self.view.newest();
+                    return self.shadow.shift(self.view.offset(newest));
                 }
                 frame = word(frame, FRAME_PARENT);
             }
@@ -51,10 +51,10 @@ impl Visit {
         let Some(choice) = self.shadow.shifted.take() else {
             return;
         };
-        let mut frame = self.frame();
+        let mut frame = self.view.frame();
         while self.shadow.is_active() {
             let active = self.shadow.active_frame();
-            while self.offset(frame) > active {
+            while self.view.offset(frame) > active {
                 // SAFETY: frames of the engine's.
                 match unsafe { word(frame, FRAME_PARENT) } {
                     // Foreign code called the outermost one, from within the active box.
@@ -62,7 +62,7 @@ impl Visit {
                     parent => frame = parent,
                 }
             }
-            if self.offset(frame) == active {
+            if self.view.offset(frame) == active {
                 break;
             }
             self.shadow.exit(choice, self.engine);

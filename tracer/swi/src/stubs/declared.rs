@@ -7,7 +7,6 @@ use crate::ffi::{self, Foreign, TRUE, Term};
 use crate::native::identity::{Identity, identity, module_name};
 use crate::native::offsets::FRAME_DEFINITION;
 use crate::native::predicates;
-use crate::native::references::with_references;
 use crate::native::words::word;
 use crate::recording;
 use crate::values::{atom, atom_text, int64, kept_atom, text};
@@ -79,7 +78,7 @@ impl Visit {
         // SAFETY: a frame, and its arguments, behind which nothing lies.
         unsafe {
             let cells = self.arguments_in(word(frame, FRAME_DEFINITION), frame);
-            with_references(self.offsets, cells, 0, look)
+            self.view.with_references(cells, 0, look)
         }
     }
 }

@@ -38,9 +38,9 @@ impl Visit {
 
     /// The newest choicepoint before the call that runs in a frame.
     pub(super) fn newest_before(&self, frame: usize) -> usize {
-        let mut newest = self.newest();
-        while newest > frame && self.frame_of_choice(newest) == frame {
-            newest = self.older(newest);
+        let mut newest = self.view.newest();
+        while newest > frame && self.view.frame_of_choice(newest) == frame {
+            newest = self.view.older(newest);
         }
         newest
     }
@@ -57,10 +57,14 @@ impl Visit {
         let (parent, returns_to) =
             unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
         OpeningCall {
-            frame: self.offset(frame),
-            caller: if parent == 0 { -1 } else { self.offset(parent) },
-            choice: self.offset(newest),
-            returns_to: self.fixed(returns_to),
+            frame: self.view.offset(frame),
+            caller: if parent == 0 {
+                -1
+            } else {
+                self.view.offset(parent)
+            },
+            choice: self.view.offset(newest),
+            returns_to: self.view.fixed(returns_to),
             foreign: self.is_from_foreign(frame),
             boundary,
             given,

@@ -4,6 +4,7 @@
 //! changes nothing but cells of code. It cannot call Prolog, and makes no terms.
 
 use super::plant::{self, Handlers};
+use super::view::EngineView;
 use super::{emit, exchange};
 use crate::engine::Engine;
 use crate::engines;
@@ -11,7 +12,7 @@ use crate::ffi::TRUE;
 use crate::native::held_values::{HeldArguments, MOST_CALLS};
 use crate::native::instructions::InstructionKind;
 use crate::native::known::catch_definition;
-use crate::native::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets};
+use crate::native::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN};
 use crate::native::open_box::Offset;
 use crate::native::place::{RecordedGoal, StubPlace, StubWork, role};
 use crate::native::predicates;
@@ -39,10 +40,7 @@ pub(super) const HANDLERS: Handlers = Handlers {
 
 /// The engine that has come to a stub.
 pub(super) struct Visit {
-    pub(super) offsets: &'static Offsets,
-    /// Address of the engine's data, and of the base of its local stack.
-    pub(super) data: usize,
-    pub(super) base: usize,
+    pub(super) view: EngineView,
     pub(super) shadow: &'static mut Shadow,
     pub(super) engine: &'static mut Engine,
 }
@@ -165,7 +163,7 @@ impl Drop for Visit {
         let block = emit::thread_block();
         // SAFETY: the calling thread's own block.
         unsafe {
-            (*block).engine = self.data;
+            (*block).engine = self.view.engine();
             (*block).handles = false;
         }
     }
@@ -214,12 +212,8 @@ impl Visit {
         } else {
             engine.stream.fields()
         };
-        // SAFETY: the engine's data.
-        let base = unsafe { word(data, offsets.base as usize) };
         let mut visit = Self {
-            offsets,
-            data,
-            base,
+            view: EngineView::new(offsets, data),
             shadow,
             engine,
         };
@@ -235,8 +229,8 @@ impl Visit {
 
     /// What has happened since the last stub.
     fn look(&mut self, roles: u8, cell: usize) {
-        let moment = self.moment();
-        let returns_to = self.fixed(cell);
+        let moment = self.view.moment();
+        let returns_to = self.view.fixed(cell);
         if roles & role::RETURN != 0 {
             let returned = self.shadow.returned(moment, returns_to, self.engine);
             if returned || roles & !role::SELDOM == role::RETURN {
@@ -271,6 +265,7 @@ impl Visit {
     fn call(&mut self, place: &StubPlace, cell: usize, goal: RecordedGoal) {
         let is_another = place.is_stale()
             || self
+                .view
                 .callee(place.kind, cell)
                 .is_some_and(|callee| callee != goal.callee);
         // A definition that is no longer called may have been freed.
@@ -282,8 +277,8 @@ impl Visit {
         } else {
             Some(goal)
         };
-        let frame = self.frame();
-        let newest = self.newest();
+        let frame = self.view.frame();
+        let newest = self.view.newest();
         // What is older was seen to when the box opened that runs here.
         if newest > frame {
             self.watch(newest);
@@ -291,16 +286,16 @@ impl Visit {
         let Some(goal) = goal else { return };
         let departs = match place.kind {
             InstructionKind::LastCall | InstructionKind::LastCallSelf => true,
-            kind if kind.departs() => goal.is_there && self.newest_of_all() <= frame,
+            kind if kind.departs() => goal.is_there && self.view.newest_of_all() <= frame,
             _ => false,
         };
         if departs {
-            self.tail(goal, frame, self.is_on_stack(cell));
+            self.tail(goal, frame, self.view.is_on_stack(cell));
         } else {
             self.open(goal, frame, newest, cell + place.length);
             if place.kind.calls_goal() {
                 // The goal gets the frame of `call/N`.
-                self.expect(self.offset(self.top()), cell + place.length);
+                self.expect(self.view.offset(self.view.top()), cell + place.length);
             }
         }
         if goal.says_more() {
@@ -308,7 +303,7 @@ impl Visit {
                 place.kind,
                 InstructionKind::LastCall | InstructionKind::LastCallSelf
             );
-            let called = if is_in_place { frame } else { self.top() };
+            let called = if is_in_place { frame } else { self.view.top() };
             self.note_call(&goal, called);
         }
     }
@@ -316,7 +311,7 @@ impl Visit {
     /// A last call: the callee gets the running frame. If that is the frame of the active box,
     /// the box departs; but that of `call/1` stays, which has made the clause that calls.
     fn tail(&mut self, goal: RecordedGoal, frame: usize, made: bool) {
-        let at = self.offset(frame);
+        let at = self.view.offset(frame);
         self.shadow.expected = -1;
         self.shadow.announced = -1;
         let Some(id) = goal.id else {
@@ -344,16 +339,16 @@ impl Visit {
     }
 
     fn open(&mut self, goal: RecordedGoal, frame: usize, newest: usize, returns_to: usize) {
-        let top = self.offset(self.top());
+        let top = self.view.offset(self.view.top());
         let Some(id) = goal.id else {
             self.shadow.announced = -1;
             return self.expect(top, returns_to);
         };
         let call = OpeningCall {
             frame: top,
-            caller: self.offset(frame),
-            choice: self.offset(newest),
-            returns_to: self.fixed(returns_to),
+            caller: self.view.offset(frame),
+            choice: self.view.offset(newest),
+            returns_to: self.view.fixed(returns_to),
             foreign: false,
             boundary: goal.boundary,
             given: goal.given,
@@ -369,7 +364,7 @@ impl Visit {
     /// A goal of the program will begin in this frame; which one is not known.
     pub(super) fn expect(&mut self, frame: Offset, returns_to: usize) {
         self.shadow.expected = frame;
-        self.shadow.expected_return = self.fixed(returns_to);
+        self.shadow.expected_return = self.view.fixed(returns_to);
         self.shadow.expects_written = false;
     }
 
@@ -386,16 +381,16 @@ impl Visit {
     /// selected, or its function is about to be called.
     fn select(&mut self, place: &StubPlace, cell: usize) {
         // SAFETY: the running frame.
-        let definition = unsafe { word(self.frame(), FRAME_DEFINITION) };
+        let definition = unsafe { word(self.view.frame(), FRAME_DEFINITION) };
         self.begins(definition, place, cell);
     }
 
     /// A predicate begins in the running frame: it, or its wrapper.
     pub(super) fn begins(&mut self, definition: usize, place: &StubPlace, cell: usize) {
-        let frame = self.frame();
-        let at = self.offset(frame);
+        let frame = self.view.frame();
+        let at = self.view.offset(frame);
         // SAFETY: the running frame.
-        let returns_to = self.fixed(unsafe { word(frame, FRAME_RETURN) });
+        let returns_to = self.view.fixed(unsafe { word(frame, FRAME_RETURN) });
         let expected = match self.shadow.take_expected(at, returns_to) {
             Expected::Goal => true,
             Expected::Written => self.is_written(definition),
@@ -508,8 +503,12 @@ impl Visit {
 
     /// The body of a clause begins for the first time, or a fact ends.
     fn new_body(&mut self, place: &StubPlace, cell: usize) {
-        let frame = self.frame();
-        let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) else {
+        let frame = self.view.frame();
+        let Some(code) = self
+            .view
+            .clause_of(frame)
+            .filter(|code| code.contains(cell))
+        else {
             return;
         };
         if self.wrapped_by(code.definition).is_some() {
@@ -529,18 +528,22 @@ impl Visit {
     /// A body begins that `call/1` has made. What is newer than its frame was left by an
     /// exception: had it failed, a stub would have seen it.
     fn new_code(&mut self, place: &StubPlace, cell: usize) {
-        let frame = self.frame();
-        let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) else {
+        let frame = self.view.frame();
+        let Some(code) = self
+            .view
+            .clause_of(frame)
+            .filter(|code| code.contains(cell))
+        else {
             return;
         };
-        let moment = self.moment();
+        let moment = self.view.moment();
         self.shadow
             .left(Left::ByException, moment.frame, self.engine);
         self.shadow.cut_after(moment.choice, self.engine);
         self.shadow.settle();
         // SAFETY: the running frame.
-        let returns_to = self.fixed(unsafe { word(frame, FRAME_RETURN) });
-        let at = self.offset(frame);
+        let returns_to = self.view.fixed(unsafe { word(frame, FRAME_RETURN) });
+        let at = self.view.offset(frame);
         let goals = self.shadow.take_expected(at, returns_to) == Expected::Goal
             || self.has_goals(frame, &code);
         let named = self.plant_made(&code, goals, cell);
@@ -560,15 +563,15 @@ impl Visit {
     /// A predicate begins. If it is the recovery of `catch/3`, an exception has left what is
     /// newer. The goal of `catch/3` runs behind a choicepoint, its recovery in the place of that.
     pub(super) fn recovery(&mut self) {
-        let frame = self.frame();
+        let frame = self.view.frame();
         // SAFETY: frames of the engine's.
         let is_recovery = unsafe {
             let parent = word(frame, FRAME_PARENT);
-            parent + self.offsets.arguments + 3 * WORD == frame
+            self.view.arguments(parent) + 3 * WORD == frame
                 && word(parent, FRAME_DEFINITION) == catch_definition()
         };
         if is_recovery {
-            let at = self.offset(frame);
+            let at = self.view.offset(frame);
             self.shadow.left(Left::ByException, at, self.engine);
             self.shadow.settle();
         }

@@ -73,7 +73,7 @@ impl Visit {
                 InstructionKind::Condition => outline.push(operand(2)),
                 _ => {}
             }
-            if let Some(callee) = self.callee(kind, cell) {
+            if let Some(callee) = self.view.callee(kind, cell) {
                 let Identity {
                     name,
                     arity,
@@ -81,7 +81,7 @@ impl Visit {
                 } = identity(callee);
                 // SAFETY: a definition of the engine's, which has a supervisor.
                 let (is_there, begins) = unsafe {
-                    let supervisor = word(callee, self.offsets.supervisor);
+                    let supervisor = self.view.supervisor(callee);
                     (predicates::is_there(callee), word(supervisor, 0))
                 };
                 outline.extend([callee, name, arity, module, is_there.into(), begins]);

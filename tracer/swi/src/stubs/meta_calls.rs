@@ -30,7 +30,7 @@ impl Visit {
         if !self.shadow.calls_for_program() {
             return;
         }
-        let (frame, top) = (self.frame(), self.top());
+        let (frame, top) = (self.view.frame(), self.view.top());
         let (goal, begins) = match place.kind {
             InstructionKind::CallGoal | InstructionKind::CallClosure => {
                 (self.argument(top, 0), top)
@@ -40,37 +40,37 @@ impl Visit {
                 // SAFETY: the running frame.
                 let arity = identity(unsafe { word(frame, FRAME_DEFINITION) }).arity;
                 let goal = if arity == 2 { 0 } else { 1 };
-                (self.argument(frame, goal), top + self.offsets.choice_size)
+                (self.argument(frame, goal), self.view.behind_choice(top))
             }
             _ => return,
         };
-        self.expect(self.offset(begins), cell + place.length);
+        self.expect(self.view.offset(begins), cell + place.length);
         self.shadow.expects_written = !self.is_of_program(goal);
     }
 
     /// Where the cell of an argument is.
     fn argument(&self, frame: usize, index: usize) -> usize {
-        frame + self.offsets.arguments + index * WORD
+        self.view.arguments(frame) + index * WORD
     }
 
     /// Where the frame of the goal of `catch/3` will be: above the choicepoint that the debugger
     /// has made, or that is made now.
     fn above_catch(&self, frame: usize, top: usize) -> usize {
-        let newest = self.newest_of_all();
+        let newest = self.view.newest_of_all();
         let is_there = kind_of(newest) == DEBUGGER
-            && self.frame_of_choice(newest) == frame
+            && self.view.frame_of_choice(newest) == frame
             && newest == self.argument(frame, ARGUMENTS);
         if is_there {
             top
         } else {
-            top + self.offsets.choice_size
+            self.view.behind_choice(top)
         }
     }
 
     /// Whether the goal in a cell belongs to a module of the program.
     fn is_of_program(&mut self, cell: usize) -> bool {
         // SAFETY: an argument of a frame, or of one that is being made.
-        match unsafe { terms::module_of(self.data, cell) } {
+        match unsafe { terms::module_of(self.view.engine(), cell) } {
             Qualified::With(module) => self.engine.standings.is_in_scope(module),
             Qualified::Not | Qualified::Unknown => false,
         }
@@ -89,7 +89,7 @@ impl Visit {
         // SAFETY: a frame of the engine's.
         let recovers = unsafe { word(parent, FRAME_DEFINITION) } == catch_definition()
             && frame == self.argument(parent, ARGUMENTS)
-            && self.shadow.active_frame() != self.offset(frame)
+            && self.shadow.active_frame() != self.view.offset(frame)
             && self.is_of_program(self.argument(parent, RECOVERY));
         if recovers {
             self.recovery();

@@ -31,7 +31,7 @@ impl Visit {
     /// clause gets its stubs again.
     #[cold]
     pub(super) fn plant_again(&mut self, place: &StubPlace, cell: usize) -> Option<RecordedGoal> {
-        let frame = self.frame();
+        let frame = self.view.frame();
         // SAFETY: the running frame.
         let definition = unsafe { word(frame, FRAME_DEFINITION) };
         let found = self.goal(definition, place.kind, cell).recorded();
@@ -39,7 +39,10 @@ impl Visit {
         if !stale && found.is_some_and(|goal| place.work == StubWork::Call(goal)) {
             return found;
         }
-        let code = self.clause_of(frame).filter(|code| code.contains(cell))?;
+        let code = self
+            .view
+            .clause_of(frame)
+            .filter(|code| code.contains(cell))?;
         // A recording after that which has made the stub may leave the clause out.
         let goals = !stale || self.has_goals(frame, &code);
         let plan = self.plant(&code, goals)?;
@@ -61,7 +64,7 @@ impl Visit {
                 call_definition(unsafe { word(cell, WORD) } + 1)
             }
             InstructionKind::LastCallSelf => Some(definition),
-            _ => self.callee(kind, cell),
+            _ => self.view.callee(kind, cell),
         }
     }
 
@@ -205,7 +208,7 @@ impl Visit {
         } else {
             planter
                 .numbers
-                .of(self.offsets, code.definition, code.start)
+                .of(self.view.offsets(), code.definition, code.start)
         };
         let noted = in_line.clause(number, || self.goals_of(plan, code));
         let number = number.or_else(|| Some(noted.as_deref()?.number()));
@@ -368,7 +371,7 @@ impl Visit {
             } else if knows_deep && depth > DEEP {
                 return;
             }
-            if self.offset(parent) <= below {
+            if self.view.offset(parent) <= below {
                 return;
             }
             frame = parent;
@@ -378,7 +381,11 @@ impl Visit {
     /// The clause that a frame runs gets stubs; or, if it is none, the cell alone.
     #[cold]
     pub(super) fn observe(&mut self, frame: usize, cell: usize) {
-        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
+        if let Some(code) = self
+            .view
+            .clause_of(frame)
+            .filter(|code| code.contains(cell))
+        {
             self.plant_goals(frame, &code);
         }
         self.plant_bare(cell, role::RETURN | role::SELDOM);
@@ -386,7 +393,7 @@ impl Visit {
 
     pub(super) fn plant_bare(&mut self, cell: usize, roles: u8) {
         // SAFETY: a cell of code.
-        if !plant::is_bare(unsafe { word(cell, 0) }) || self.is_on_stack(cell) && roles == 0 {
+        if !plant::is_bare(unsafe { word(cell, 0) }) || self.view.is_on_stack(cell) && roles == 0 {
             return;
         }
         if let Some(mut planter) = plant::planter() {
@@ -401,7 +408,7 @@ impl Visit {
 
     /// There is a stub wherever control resumes next.
     pub(super) fn watch_newest(&mut self) {
-        let newest = self.newest();
+        let newest = self.view.newest();
         self.watch(newest);
     }
 
@@ -411,11 +418,11 @@ impl Visit {
         let seen_to = self.shadow.choice_before();
         loop {
             match kind_of(choice) {
-                CATCH | DEBUGGER if self.offset(choice) <= seen_to => return,
-                CATCH | DEBUGGER => choice = self.older(choice),
+                CATCH | DEBUGGER if self.view.offset(choice) <= seen_to => return,
+                CATCH | DEBUGGER => choice = self.view.older(choice),
                 JUMP => {
                     // SAFETY: such a choicepoint has a cell.
-                    let cell = unsafe { word(choice, self.offsets.choice_value) };
+                    let cell = unsafe { self.view.value_of_choice(choice) };
                     // SAFETY: a cell of code.
                     if plant::is_bare(unsafe { word(cell, 0) }) {
                         self.observe_choice(choice, cell);
@@ -424,9 +431,7 @@ impl Visit {
                 }
                 CLAUSE => {
                     // SAFETY: such a choicepoint has a reference to a clause.
-                    let clause = unsafe {
-                        word(word(choice, self.offsets.choice_value), self.offsets.clause)
-                    };
+                    let clause = unsafe { self.view.referred(self.view.value_of_choice(choice)) };
                     self.watch_clause(clause);
                     return;
                 }
@@ -437,7 +442,7 @@ impl Visit {
 
     /// There is a stub where this clause is tried.
     fn watch_clause(&mut self, clause: usize) {
-        let start = clause + self.offsets.codes;
+        let start = self.view.code(clause);
         // SAFETY: the first cell of a clause.
         if !plant::is_bare(unsafe { word(start, 0) }) {
             return;
@@ -454,8 +459,12 @@ impl Visit {
 
     #[cold]
     pub(super) fn observe_choice(&mut self, choice: usize, cell: usize) {
-        let frame = self.frame_of_choice(choice);
-        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
+        let frame = self.view.frame_of_choice(choice);
+        if let Some(code) = self
+            .view
+            .clause_of(frame)
+            .filter(|code| code.contains(cell))
+        {
             self.plant_goals(frame, &code);
         }
         self.plant_bare(cell, role::RESUME);

@@ -6,7 +6,7 @@ use super::handlers::Visit;
 use crate::describe;
 use crate::engine::Engine;
 use crate::native::predicates::is_there;
-use crate::native::references::{StackCells, with_references};
+use crate::native::references::StackCells;
 use crate::native::sharing::{self, Sharing, With};
 use crate::native::standing::Standing;
 use crate::recording;
@@ -41,7 +41,7 @@ impl Visit {
                     ..self.arguments_in(definition, frame)
                 };
                 // SAFETY: the first argument of a frame, behind whose arguments nothing lies.
-                let name = unsafe { with_references(self.offsets, cells, 0, sharing::name) };
+                let name = unsafe { self.view.with_references(cells, 0, sharing::name) };
                 name.flatten()
             }
             With::Own => Some(describe::name_of_thread()),

@@ -7,7 +7,6 @@ use portmortem_tracer::format::CompleteTable;
 use super::handlers::Visit;
 use crate::ffi::{self, truth};
 use crate::native::offsets::FRAME_DEFINITION;
-use crate::native::references::with_references;
 use crate::native::sites::Given;
 use crate::native::tables;
 use crate::native::words::word;
@@ -38,7 +37,7 @@ impl Visit {
         // SAFETY: the running frame, which is entered; its first argument is only read.
         let is_address = unsafe {
             let cells = self.arguments_in(word(frame, FRAME_DEFINITION), frame);
-            with_references(self.offsets, cells, 0, |first| {
+            self.view.with_references(cells, 0, |first| {
                 truth(ffi::PL_get_int64(first, &raw mut component))
             })
         };

@@ -68,7 +68,7 @@ impl Visit {
         if !self.engine.values.looks_at(goal) {
             return;
         }
-        let first = frame + self.offsets.arguments;
+        let first = self.view.arguments(frame);
         let count = arity.min(MOST);
         if let Some(held) = self.held(first, count, goal)
             && !self.shadow.hold(held)
@@ -90,8 +90,8 @@ impl Visit {
             goal,
             seen: SeenArguments::default(),
             collections: collected::count()?,
-            stacks: terms::stacks(self.data, self.base)?,
-            top: terms::global_top(self.data)?,
+            stacks: self.view.stacks()?,
+            top: self.view.global_top()?,
         })
     }
 }

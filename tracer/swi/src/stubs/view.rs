@@ -1,18 +1,130 @@
 //! What a stub's handler reads of the engine: the running frame, choicepoints, and the clauses
 //! that frames run.
 
-use super::handlers::Visit;
-use crate::ffi;
+use crate::ffi::{self, Term};
 use crate::native::instructions::{ForeignKind, InstructionKind};
 use crate::native::known::{KNOWN, KnownLabels, begins_foreign};
 use crate::native::offsets::{
     self, CLAUSE_DEFINITION, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets,
 };
 use crate::native::open_box::Offset;
+use crate::native::references::{StackCells, with_references};
 use crate::native::shadow::StubMoment;
+use crate::native::terms;
 use crate::native::words::{WORD, word};
 
-impl Visit {
+/// An engine, as a handler reads it: nothing is written.
+#[derive(Clone, Copy)]
+pub(super) struct EngineView {
+    offsets: &'static Offsets,
+    /// Address of the engine's data, and of the base of its local stack.
+    data: usize,
+    base: usize,
+}
+
+impl EngineView {
+    /// The engine whose data is there.
+    pub(super) fn new(offsets: &'static Offsets, data: usize) -> Self {
+        // SAFETY: the engine's data.
+        let base = unsafe { word(data, offsets.base as usize) };
+        Self {
+            offsets,
+            data,
+            base,
+        }
+    }
+
+    /// Address of the engine's data.
+    pub(super) fn engine(&self) -> usize {
+        self.data
+    }
+
+    /// Where this version of the engine has what.
+    pub(super) fn offsets(&self) -> &'static Offsets {
+        self.offsets
+    }
+
+    /// Where the arguments of a frame begin.
+    pub(super) fn arguments(&self, frame: usize) -> usize {
+        frame + self.offsets.arguments
+    }
+
+    /// What lies behind a choicepoint.
+    pub(super) fn behind_choice(&self, choice: usize) -> usize {
+        choice + self.offsets.choice_size
+    }
+
+    /// The choicepoint of a query, by the query's own frame.
+    pub(super) fn choice_of_query(&self, top: usize) -> usize {
+        top - WORD - self.offsets.choice_size
+    }
+
+    /// What a choicepoint resumes: a cell, or a reference to a clause.
+    ///
+    /// # Safety
+    /// A choicepoint that has one.
+    pub(super) unsafe fn value_of_choice(&self, choice: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { word(choice, self.offsets.choice_value) }
+    }
+
+    /// The clause that a reference refers to.
+    ///
+    /// # Safety
+    /// A reference to a clause.
+    pub(super) unsafe fn referred(&self, reference: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { word(reference, self.offsets.clause) }
+    }
+
+    /// Where the code of a clause begins.
+    pub(super) fn code(&self, clause: usize) -> usize {
+        clause + self.offsets.codes
+    }
+
+    /// The supervisor of a predicate.
+    ///
+    /// # Safety
+    /// A definition of the engine's.
+    pub(super) unsafe fn supervisor(&self, definition: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { word(definition, self.offsets.supervisor) }
+    }
+
+    /// The predicate that a closure is of.
+    ///
+    /// # Safety
+    /// The definition of a closure.
+    pub(super) unsafe fn of_closure(&self, closure: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { word(closure, self.offsets.first_clause) }
+    }
+
+    /// [`terms::stacks`].
+    pub(super) fn stacks(&self) -> Option<usize> {
+        terms::stacks(self.data, self.base)
+    }
+
+    /// [`terms::global_top`].
+    pub(super) fn global_top(&self) -> Option<usize> {
+        terms::global_top(self.data)
+    }
+
+    /// Looks at cells by references to them, and may make so many `more`. `None` if there is no
+    /// room for as many.
+    ///
+    /// # Safety
+    /// As [`with_references`].
+    pub(super) unsafe fn with_references<T>(
+        &self,
+        cells: StackCells,
+        more: usize,
+        look: impl FnOnce(Term) -> T,
+    ) -> Option<T> {
+        // SAFETY: the caller's promise.
+        unsafe { with_references(self.offsets, cells, more, look) }
+    }
+
     /// The running frame.
     pub(super) fn frame(&self) -> usize {
         // SAFETY: the engine's data.
@@ -94,8 +206,8 @@ impl Visit {
             if reference == 0 || runs_function(word(frame, FRAME_DEFINITION), self.offsets) {
                 return None;
             }
-            let clause = word(reference, self.offsets.clause);
-            let start = clause + self.offsets.codes;
+            let clause = self.referred(reference);
+            let start = self.code(clause);
             let size = word(start - WORD, 0);
             Some(ClauseCode {
                 definition: word(frame, FRAME_DEFINITION),
@@ -116,11 +228,9 @@ impl Visit {
         let known = KNOWN.get()?;
         // SAFETY: every definition has a supervisor, and that of a wrapped one names a clause.
         unsafe {
-            let codes = behind_prefixes(word(definition, self.offsets.supervisor), known);
-            (word(codes, 0) == known.call_wrapper).then(|| {
-                let clause = word(word(codes, WORD), self.offsets.clause);
-                word(clause, CLAUSE_DEFINITION)
-            })
+            let codes = behind_prefixes(self.supervisor(definition), known);
+            (word(codes, 0) == known.call_wrapper)
+                .then(|| word(self.referred(word(codes, WORD)), CLAUSE_DEFINITION))
         }
     }
 }

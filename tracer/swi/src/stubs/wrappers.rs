@@ -22,7 +22,7 @@ impl Visit {
             let text = atom_text(of.name);
             identity::find(of.module, wrapped_name(&text)?, of.arity)
         });
-        found.filter(|&wrapped| self.wrapper_of(wrapped) == Some(definition))
+        found.filter(|&wrapped| self.view.wrapper_of(wrapped) == Some(definition))
     }
 
     /// A wrapper begins for the first time.
@@ -40,12 +40,12 @@ impl Visit {
 
     /// A wrapper begins, in place of its predicate.
     pub(super) fn wrapper(&mut self, place: &StubPlace, cell: usize) {
-        let frame = self.frame();
+        let frame = self.view.frame();
         // SAFETY: the running frame.
         let wrapper = unsafe { word(frame, FRAME_DEFINITION) };
         if let Some(wrapped) = self.wrapped_by(wrapper) {
             self.begins(wrapped, place, cell);
-            let at = self.offset(frame);
+            let at = self.view.offset(frame);
             self.shadow.wrapper_begins(at, wrapped);
         }
     }
@@ -53,14 +53,14 @@ impl Visit {
     /// The predicate of a wrapper's closure is about to run. If its wrapper has a box, that is
     /// the box of the call.
     pub(super) fn wrapped(&mut self) {
-        let frame = self.frame();
+        let frame = self.view.frame();
         // SAFETY: the closure's definition, and the predicate that it is of.
         let (definition, standing) = unsafe {
-            let definition = word(word(frame, FRAME_DEFINITION), self.offsets.first_clause);
+            let definition = self.view.of_closure(word(frame, FRAME_DEFINITION));
             (definition, self.engine.standings.standing(definition))
         };
         if standing.is_recorded() && self.shadow.has_wrapper_of(definition) {
-            self.shadow.announced = self.offset(frame);
+            self.shadow.announced = self.view.offset(frame);
         }
     }
 }
