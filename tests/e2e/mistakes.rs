@@ -41,10 +41,10 @@ fn errors_say_what_to_type() {
     fails(&["report", "echo.pmt", "--time", "0..2"], "write 2s, 2ms");
     fails(
         &["query", "echo.pmt"],
-        "what is asked is missing; for example: portmortem query echo.pmt 'SELECT",
+        "the question, which comes last, is missing; for example: portmortem query echo.pmt 'SELECT",
     );
     fails(
-        &["query", "SHOW TABLES"],
+        &["query", "SELECT 1"],
         "the trace is missing; for example: portmortem query TRACE 'SELECT",
     );
     sandbox

@@ -12,7 +12,7 @@ pub(crate) const FLAG: &str = "BOOLEAN";
 pub enum Value<'a> {
     /// Nothing is known, or there is nothing.
     Missing,
-    /// Text.
+    /// Text; bytes that are none as SQL writes them, `x'00ff'`.
     Text(Cow<'a, str>),
     /// A whole number.
     Integer(i64),
@@ -26,11 +26,13 @@ impl<'a> Value<'a> {
     pub(crate) fn of(value: ValueRef<'a>, is_flag: bool) -> Self {
         match value {
             ValueRef::Null => Self::Missing,
-            ValueRef::Integer(number) if is_flag => Self::Bool(number != 0),
+            ValueRef::Integer(number @ (0 | 1)) if is_flag => Self::Bool(number == 1),
             ValueRef::Integer(number) => Self::Integer(number),
             ValueRef::Real(number) => Self::Float(number),
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-                Self::Text(String::from_utf8_lossy(bytes))
+            ValueRef::Text(bytes) => Self::Text(String::from_utf8_lossy(bytes)),
+            ValueRef::Blob(bytes) => {
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                Self::Text(format!("x'{digits}'").into())
             }
         }
     }

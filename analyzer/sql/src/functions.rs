@@ -1,8 +1,11 @@
 //! What SQLite leaves to the program that uses it, or does not have.
 
+use std::borrow::Cow;
+
 use regex::Regex;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
-use rusqlite::{Connection, Result};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Error, Result};
 
 /// Makes the functions known: `regexp`, which the operator `REGEXP` calls, and `stddev`.
 pub(crate) fn define(database: &Connection) -> Result<()> {
@@ -11,18 +14,29 @@ pub(crate) fn define(database: &Connection) -> Result<()> {
     database.create_aggregate_function("stddev", 1, flags, Deviation)
 }
 
-/// `text REGEXP pattern`: whether the pattern is found in the text.
+/// `text REGEXP pattern`: whether the pattern is found in the text. Numbers are texts, too.
 fn matches(arguments: &Context<'_>) -> Result<Option<bool>> {
-    let pattern =
-        arguments.get_or_create_aux(0, |pattern| Regex::new(pattern.as_str()?).map_err(boxed))?;
-    let text: Option<String> = arguments.get(1)?;
-    Ok(text.map(|text| pattern.is_match(&text)))
+    let (Some(pattern), Some(text)) = (text(arguments.get_raw(0)), text(arguments.get_raw(1)))
+    else {
+        return Ok(None);
+    };
+    let pattern = arguments.get_or_create_aux(0, |_| {
+        Regex::new(&pattern).map_err(|error| {
+            let reason = error.to_string();
+            format!("REGEXP: {}", reason.lines().last().unwrap_or_default())
+        })
+    })?;
+    Ok(Some(pattern.is_match(&text)))
 }
 
-fn boxed(
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> Box<dyn std::error::Error + Send + Sync> {
-    Box::new(error)
+/// A value as text. `None` if it is missing.
+fn text(value: ValueRef<'_>) -> Option<Cow<'_, str>> {
+    Some(match value {
+        ValueRef::Null => return None,
+        ValueRef::Integer(number) => number.to_string().into(),
+        ValueRef::Real(number) => number.to_string().into(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+    })
 }
 
 /// The standard deviation of a sample.
@@ -42,7 +56,14 @@ impl Aggregate<Spread, Option<f64>> for Deviation {
     }
 
     fn step(&self, arguments: &mut Context<'_>, spread: &mut Spread) -> Result<()> {
-        let number: Option<f64> = arguments.get(0)?;
+        let number = match arguments.get_raw(0) {
+            ValueRef::Null => None,
+            ValueRef::Integer(number) => Some(number as f64),
+            ValueRef::Real(number) => Some(number),
+            ValueRef::Text(_) | ValueRef::Blob(_) => {
+                return Err(Error::UserFunctionError("stddev() is of numbers".into()));
+            }
+        };
         if let Some(number) = number {
             spread.count += 1.0;
             let from_mean = number - spread.mean;

@@ -45,6 +45,11 @@ pub enum QueryError {
     /// It has a name that no table has.
     #[error("no table is called {0}")]
     NoTable(String),
+    /// It has a column of something that is not in it.
+    #[error(
+        "{0} is none of the tables after FROM and JOIN; a table with a name by AS goes by that"
+    )]
+    NoSuchPart(String),
     /// It has a name that no column has which it can be of.
     #[error("no column is called {name}")]
     NoColumn {
@@ -141,7 +146,7 @@ impl Query {
     ) -> Result<(), E> {
         let refused = |error| E::from(refused(error));
         let mut statement = self.database.prepare(&self.sql).map_err(refused)?;
-        let flags = flags(&statement);
+        let flags = flags(&statement, &self.sql);
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(refused)? {
             let value = |(at, is_flag): (usize, &bool)| Ok(Value::of(row.get_ref(at)?, *is_flag));
@@ -156,18 +161,33 @@ impl Query {
         let QueryError::Refused(text) = &error else {
             return error;
         };
+        let is_table = |name: &str| Table::from_name(name).is_some();
         if let Some(name) = text.strip_prefix("no such table: ") {
-            return QueryError::NoTable(name.to_owned());
+            return match is_table(name) {
+                true => QueryError::NoSuchPart(name.to_owned()),
+                false => QueryError::NoTable(name.to_owned()),
+            };
         }
         let column = text.strip_prefix("no such column: ");
-        match column.filter(|name| !name.starts_with('"')) {
-            Some(name) => QueryError::NoColumn {
+        let Some(name) = column.filter(|name| !name.starts_with('"')) else {
+            return error;
+        };
+        let tables = named(&self.sql);
+        match name.split_once('.') {
+            Some((part, column)) if has_column(&tables, column) => {
+                QueryError::NoSuchPart(part.to_owned())
+            }
+            _ => QueryError::NoColumn {
                 name: name.to_owned(),
-                tables: named(&self.sql),
+                tables,
             },
-            None => error,
         }
     }
+}
+
+fn has_column(tables: &[Table], name: &str) -> bool {
+    let mut columns = tables.iter().flat_map(|table| table.columns());
+    columns.any(|column| column.name == name)
 }
 
 impl ReadTable {
@@ -216,6 +236,7 @@ fn empty_database() -> Result<Connection, Error> {
 /// Whether a query may do this, and what it reads.
 fn judged(asked: &AuthContext<'_>, read: &mut ReadColumns) -> Authorization {
     match asked.action {
+        AuthAction::Read { table_name, .. } if is_hidden(table_name) => Authorization::Deny,
         AuthAction::Read {
             table_name,
             column_name,
@@ -240,13 +261,21 @@ fn judged(asked: &AuthContext<'_>, read: &mut ReadColumns) -> Authorization {
         AuthAction::Select | AuthAction::Function { .. } | AuthAction::Recursive => {
             Authorization::Allow
         }
-        AuthAction::Pragma {
-            pragma_name: "table_info" | "table_list",
-            ..
-        } => Authorization::Allow,
+        AuthAction::Pragma { pragma_name, .. } if SHOWN.contains(&pragma_name) => {
+            Authorization::Allow
+        }
         _ => Authorization::Deny,
     }
 }
+
+/// Whether a table is one of SQLite's that does something when it is read.
+fn is_hidden(table: &str) -> bool {
+    let pragma = table.strip_prefix("pragma_");
+    pragma.is_some_and(|name| !SHOWN.contains(&name))
+}
+
+/// What SQLite may tell of the tables.
+const SHOWN: [&str; 3] = ["table_info", "table_list", "table_xinfo"];
 
 /// Whether a query is a question.
 fn understand(database: &Connection, sql: &str) -> Result<(), QueryError> {
@@ -257,18 +286,29 @@ fn understand(database: &Connection, sql: &str) -> Result<(), QueryError> {
     }
 }
 
-/// Which columns of an answer are true or false, as far as they are columns of a table.
-fn flags(statement: &Statement<'_>) -> Vec<bool> {
+/// Which columns of an answer are true or false, as far as they are columns of a table. Of several
+/// questions in one SQLite tells what the first one has: then none is known.
+fn flags(statement: &Statement<'_>, sql: &str) -> Vec<bool> {
+    let words = words(sql);
+    let is_compound = ["union", "intersect", "except"].map(|word| words.contains(word));
+    if is_compound.contains(&true) {
+        return vec![false; statement.column_count()];
+    }
     let columns = statement.columns();
     columns
         .map(|column| column.decl_type() == Some(answer::FLAG))
         .collect()
 }
 
+/// The words of a query, in small letters.
+fn words(sql: &str) -> BTreeSet<String> {
+    let words = sql.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.map(str::to_lowercase).collect()
+}
+
 /// The tables that a query names. SQLite says it only of what it has understood.
 fn named(sql: &str) -> Vec<Table> {
-    let words = sql.split(|c: char| !c.is_alphanumeric() && c != '_');
-    let words: BTreeSet<String> = words.map(str::to_lowercase).collect();
+    let words = words(sql);
     let tables = Table::ALL.iter().copied();
     tables
         .filter(|table| words.contains(table.name()))

@@ -43,6 +43,15 @@ fn values_keep_their_kinds() {
     assert_eq!(answer(sql), ["<root> false 0 1 - 0.500"]);
 }
 
+/// SQLite says of the first of several questions in one which columns are true or false.
+#[test]
+fn numbers_are_no_flags() {
+    let sql = "SELECT recursive FROM edges UNION ALL SELECT 1 UNION ALL SELECT max(calls) FROM edges \
+               ORDER BY 1 DESC LIMIT 2";
+    assert_eq!(answer(sql), ["13752", "1"]);
+    assert_eq!(answer("SELECT x'00ff', 0.5"), ["x'00ff' 0.500"]);
+}
+
 #[test]
 fn sqlite_is_given_what_it_lacks() {
     assert_eq!(
@@ -61,6 +70,8 @@ fn sqlite_is_given_what_it_lacks() {
         answer("SELECT stddev(calls) FROM predicates WHERE calls = 1 AND predicate = 'main/0'"),
         ["-"]
     );
+    let sql = "SELECT 75 REGEXP '5', 'a' REGEXP NULL, NULL REGEXP 'a', 75 REGEXP 5";
+    assert_eq!(answer(sql), ["1 - - 1"]);
     assert_eq!(
         answer("SELECT sqrt(16), 'A' LIKE 'a', 'a' LIKE 'a'"),
         ["4.000 0 1"]
@@ -99,6 +110,7 @@ fn a_query_changes_nothing() {
         "PRAGMA temp_store_directory = '/tmp'",
         "SELECT load_extension('/tmp/x.so')",
         "SELECT 1; SELECT 2",
+        "SELECT * FROM pragma_optimize(-1)",
         "",
         "-- nothing",
     ] {
@@ -123,6 +135,12 @@ fn wrong_names_are_errors_as_such() {
     assert_eq!(
         error("SELECT calls FROM predicates WHERE predicate = \"p/0\""),
         "no such column: \"p/0\" - should this be a string literal in single-quotes?"
+    );
+    let none = "is none of the tables after FROM and JOIN; a table with a name by AS goes by that";
+    assert_eq!(error("SELECT e.caller FROM edges"), format!("e {none}"));
+    assert_eq!(
+        error("SELECT predicates.* FROM edges"),
+        format!("predicates {none}")
     );
     assert_eq!(error("SELEKT 1"), "near \"SELEKT\": syntax error");
     assert_eq!(error("SELECT none(1)"), "no such function: none");

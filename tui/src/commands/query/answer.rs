@@ -2,9 +2,10 @@
 //! widest rows.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::export::prolog::{PrologFacts, WrittenTerm};
@@ -35,11 +36,7 @@ pub(super) fn begin<'w>(
     Ok(match format {
         QueryFormat::Text => Box::new(TextAnswer::new(names, page_width(), out)),
         QueryFormat::Csv => Box::new(CsvAnswer::begin(&names, out)?),
-        QueryFormat::Json => Box::new(JsonAnswer {
-            names,
-            out,
-            rows: 0,
-        }),
+        QueryFormat::Json => Box::new(JsonAnswer::begin(names, out)?),
         QueryFormat::Prolog => Box::new(FactAnswer::begin(&names, out)),
     })
 }
@@ -204,7 +201,7 @@ impl AnswerWriter for CsvAnswer<'_> {
             Value::Missing => Cow::Borrowed(""),
             Value::Text(text) => field(text),
             Value::Integer(number) => Cow::Owned(number.to_string()),
-            Value::Float(number) => Cow::Owned(number.to_string()),
+            Value::Float(number) => Cow::Owned(format!("{number:?}")),
             Value::Bool(truth) => Cow::Owned(truth.to_string()),
         });
         Ok(self.record(cells)?)
@@ -220,6 +217,22 @@ struct JsonAnswer<'w> {
     names: Vec<String>,
     out: &'w mut dyn Write,
     rows: u64,
+}
+
+impl<'w> JsonAnswer<'w> {
+    /// Readers of JSON would keep one of two values with the same name.
+    fn begin(names: Vec<String>, out: &'w mut dyn Write) -> Result<Self> {
+        let mut seen = BTreeSet::new();
+        let twice = names.iter().find(|name| !seen.insert(name.as_str()));
+        if let Some(twice) = twice {
+            bail!("two columns are called {twice}; give one of them another name by AS");
+        }
+        Ok(Self {
+            names,
+            out,
+            rows: 0,
+        })
+    }
 }
 
 impl AnswerWriter for JsonAnswer<'_> {

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Error, Result, ensure};
+use anyhow::{Error, Result, bail};
 use portmortem_analyzer::tables::Table;
 use portmortem_analyzer::text::{shell_word, shorten};
 use portmortem_analyzer::{Analysis, Filters, Trace};
@@ -28,8 +28,11 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
     let mut query = Query::parse(&args.sql()).map_err(explained)?;
     let tables: Vec<Table> = query.tables().collect();
     let mut is_whole = true;
-    // Without tables there is nothing to read.
-    if !tables.is_empty() {
+    if tables.is_empty() {
+        for input in &inputs {
+            Trace::open(&input.path)?;
+        }
+    } else {
         let progress = TableProgress::new(&tables, 1);
         let total = progress.total(&inputs);
         with_progress_of(total, &|| progress.done(), || -> Result<()> {
@@ -55,14 +58,13 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
 fn ensure_question(args: &QueryArgs) -> Result<()> {
     let sql = args.sql();
     let (missing, trace) = match Path::new(&*sql) {
-        trace if trace.is_file() => ("what is asked", shell_word(&sql)),
-        _ => ("the trace", "TRACE".to_owned()),
+        trace if trace.is_file() => ("the question, which comes last,", shell_word(&sql)),
+        _ if args.traces().is_empty() => ("the trace", "TRACE".to_owned()),
+        _ => return Ok(()),
     };
-    ensure!(
-        !args.traces().is_empty(),
+    bail!(
         "{missing} is missing; for example: portmortem query {trace} 'SELECT predicate, calls FROM predicates'"
     );
-    Ok(())
 }
 
 /// Adds the tables of a trace; whether all of it is there.
@@ -104,11 +106,23 @@ fn explained(error: QueryError) -> Error {
             });
             anyhow::anyhow!("{error}{}", lists.collect::<String>())
         }
-        QueryError::Refused(text) if text.ends_with("syntax error") => anyhow::anyhow!(
+        QueryError::Refused(text) if is_of_dialect(text) => anyhow::anyhow!(
             "{text}; the SQL is that of SQLite, and SELECT name FROM sqlite_schema lists the tables"
         ),
         _ => error.into(),
     }
+}
+
+/// Whether an error may come from SQL that other engines know.
+fn is_of_dialect(error: &str) -> bool {
+    [
+        "syntax error",
+        "incomplete input",
+        "no such function",
+        "unrecognized token",
+    ]
+    .iter()
+    .any(|part| error.contains(part))
 }
 
 fn similar_first(mut names: Vec<&str>, wanted: &str) -> String {
