@@ -6,7 +6,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result};
@@ -20,7 +20,7 @@ pub(in crate::commands) struct Staging {
     /// Gone when this is, and before `made`.
     hidden: TempDir,
     made: MadeDirectories,
-    files: Mutex<Vec<Staged>>,
+    files: Arc<Mutex<Vec<Staged>>>,
 }
 
 struct Staged {
@@ -37,11 +37,12 @@ impl Staging {
             .prefix(".portmortem-")
             .tempdir_in(to)
             .with_context(|| format!("cannot write to {}", to.display()))?;
-        remove_when_interrupted(hidden.path(), &made)?;
+        let files = Arc::default();
+        remove_when_interrupted(hidden.path(), &made, &files)?;
         Ok(Self {
             hidden,
             made,
-            files: Mutex::default(),
+            files,
         })
     }
 
@@ -57,7 +58,7 @@ impl Staging {
 
     /// Gives all files their places, replacing older ones.
     pub(in crate::commands) fn publish(mut self) -> Result<()> {
-        let files = self.files.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         for Staged { file, target } in files.drain(..) {
             let place = || -> io::Result<()> {
                 if let Some(directory) = target.parent() {
@@ -68,6 +69,7 @@ impl Staging {
             };
             place().with_context(|| format!("cannot write {}", target.display()))?;
         }
+        drop(files);
         self.made.keep();
         Ok(())
     }
@@ -113,12 +115,18 @@ impl Drop for MadeDirectories {
     }
 }
 
-/// A signal that ends the program ends it as ever, but what was written goes first.
-fn remove_when_interrupted(hidden: &Path, made: &MadeDirectories) -> Result<()> {
+/// A signal that ends the program ends it as ever, but what was written goes first. No file is made
+/// from then on: one that comes while the directory is removed would keep it.
+fn remove_when_interrupted(
+    hidden: &Path,
+    made: &MadeDirectories,
+    files: &Arc<Mutex<Vec<Staged>>>,
+) -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    let (hidden, made) = (hidden.to_owned(), made.clone());
+    let (hidden, made, files) = (hidden.to_owned(), made.clone(), Arc::clone(files));
     thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
+            let _no_more = files.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = fs::remove_dir_all(&hidden);
             drop(made);
             let _ = emulate_default_handler(signal);
