@@ -424,8 +424,8 @@ impl Growing {
 
     /// What is to be done. `None` if a stream cannot be cut.
     ///
-    /// While a trace is folded its blocks are written over, so not all were seen that there are: a
-    /// stream ends when all its events were.
+    /// While a trace is recorded not all blocks were seen that there are, nor while it is folded
+    /// and they are written over: a stream ends when all its events were.
     fn works(&self, trace: &Trace, is_folded: bool) -> Option<Works> {
         let ended: FxHashSet<u32> = self.joined.ended().collect();
         let mut works = Works::default();
@@ -450,7 +450,8 @@ impl Growing {
             let is_all = |end: StreamEnd| {
                 let behind = last.and_then(|last| trace.block_header(last));
                 let behind = behind.map_or(0, |header| header.dropped);
-                !is_folded || known.map(|known| known.saturating_add(behind)) == Some(end.events)
+                let is_seen = !is_folded && trace.is_settled();
+                is_seen || known.map(|known| known.saturating_add(behind)) == Some(end.events)
             };
             let is_over = until == stream.blocks.end && stream.end.is_some_and(is_all);
             if reached.is_none() && is_over {

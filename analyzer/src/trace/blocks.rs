@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use portmortem_tracer::format::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, FILE_HEADER_BYTES, FOOTER_BYTES,
-    Footer, IndexEntry, decode_index,
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Closing, FILE_HEADER_BYTES,
+    FOOTER_BYTES, Footer, IndexEntry, decode_header, decode_index,
 };
 
 use super::EventsBlock;
@@ -80,6 +80,7 @@ impl FoundBlocks {
             sequence: block.sequence,
             size: block.size,
             recorded_at: block.recorded_at.unwrap_or(at as u64),
+            is_settled: !matches!(block.closing, Closing::Open),
         };
         let missing = (at + block.stored as usize).saturating_sub(end_of_blocks(bytes)) as u64;
         if missing > 0 {
@@ -104,6 +105,45 @@ impl FoundBlocks {
             stream,
             events_lost: None,
         });
+    }
+}
+
+/// Blocks of events that are not being written any more.
+#[derive(Debug)]
+pub(super) enum SettledBlocks {
+    /// The recording has ended.
+    All,
+    /// Those that the recorder had closed: where they are, and their sequence. In order.
+    Some(Vec<(u64, u64)>),
+}
+
+impl SettledBlocks {
+    /// Those of a file as it is now.
+    pub(super) fn of(file: &Mapping) -> Self {
+        let Ok((_, file_id)) = decode_header(file) else {
+            return Self::Some(Vec::new());
+        };
+        if Footer::decode(file).is_some() {
+            return Self::All;
+        }
+        let found = FoundBlocks::find(file, file_id).events.into_iter();
+        let settled = found.filter(|block| block.is_settled);
+        Self::Some(
+            settled
+                .map(|block| (block.offset, block.sequence))
+                .collect(),
+        )
+    }
+
+    /// Of the blocks that were found since, no others are settled.
+    pub(super) fn tell(&self, blocks: &mut [EventsBlock]) {
+        let Self::Some(settled) = self else {
+            return;
+        };
+        for block in blocks {
+            let place = (block.offset, block.sequence);
+            block.is_settled &= settled.binary_search(&place).is_ok();
+        }
     }
 }
 

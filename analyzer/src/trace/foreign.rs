@@ -1,24 +1,5 @@
 //! What a file that is not a trace looks like: a word of help for whoever gave the wrong path.
 
-use std::path::Path;
-
-use portmortem_tracer::format::HeaderError;
-
-use super::TraceError;
-
-/// Why these bytes, which `path` names, are not opened as a trace.
-pub(super) fn refused(bytes: &[u8], path: &Path, error: HeaderError) -> TraceError {
-    let path = path.to_owned();
-    match error {
-        HeaderError::NotATrace => TraceError::NotATrace {
-            path,
-            looks_like: looks_like(bytes),
-        },
-        HeaderError::NewerVersion { found } => TraceError::Newer { path, found },
-        source => TraceError::Header { path, source },
-    }
-}
-
 const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"\x89PNG", "a PNG image"),
     (b"\x7fELF", "an ELF executable or library"),

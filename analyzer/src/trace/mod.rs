@@ -10,6 +10,7 @@ pub mod damage;
 mod declared;
 mod directory;
 mod ends;
+mod error;
 pub mod events;
 mod for_parts;
 mod foreign;
@@ -23,23 +24,24 @@ pub mod packing;
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use portmortem_tracer::format::{
-    Baseline, BlockHeader, Cost, FILE_HEADER_BYTES, Fit, Header, HeaderError, NEWEST_VERSION,
-    Outcome, PortCosts, Technique, Trials, decode_header, is_part, packed_from,
+    Baseline, BlockHeader, Cost, FILE_HEADER_BYTES, Fit, Header, Outcome, PortCosts, Technique,
+    Trials, decode_header, is_part, packed_from,
 };
 use rayon::prelude::*;
 
 pub(crate) use blocks::payload;
-use blocks::{FoundBlocks, in_order};
+use blocks::{FoundBlocks, SettledBlocks, in_order};
 use clock::{Clock, Pairs};
 use damage::Damage;
 use directory::Directory;
 use events::Events;
-use mapping::{Mapping, MappingError};
+use mapping::Mapping;
 
 pub use declared::{CENTER_MODULE, ClauseInfo, PredicateInfo, SiteInfo, StreamEnd, StreamInfo};
+pub use error::TraceError;
 pub use kind::BoxKind;
 
 /// Index into [`Trace::predicates`] and [`crate::Profile::predicates`].
@@ -74,6 +76,8 @@ pub struct Trace {
     blocks: Vec<EventsBlock>,
     directory: Directory,
     damage: Vec<Damage>,
+    /// It was not being recorded any more when it was opened.
+    is_settled: bool,
     /// How many times the events of a stream were begun to be read.
     #[cfg(test)]
     pub(crate) readings: std::sync::atomic::AtomicU64,
@@ -89,6 +93,9 @@ pub(crate) struct EventsBlock {
     pub(crate) size: u32,
     /// Where it was when it was recorded: somewhere else if the trace was packed since.
     pub(crate) recorded_at: u64,
+    /// It was not being written any more when names began to be read, so there are those of all its
+    /// events.
+    pub(crate) is_settled: bool,
 }
 
 /// The end of a recording that ended in order.
@@ -100,61 +107,6 @@ pub struct End {
     pub outcome: Outcome,
 }
 
-/// Why a file cannot be analysed at all.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: MappingError,
-    },
-    /// It got shorter since it was opened.
-    #[error("{}: the file was cut short while it was read; what was found is of no use", path.display())]
-    Truncated {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Not a trace.
-    #[error("{}: not a Portmortem trace{}", path.display(), foreign::clause(.looks_like))]
-    NotATrace {
-        /// The file.
-        path: PathBuf,
-        /// What it looks like, with an article, if that is easy to see.
-        looks_like: Option<&'static str>,
-    },
-    /// A trace of a later format.
-    #[error(
-        "{}: written by a newer Portmortem (format {found}, this one reads up to {NEWEST_VERSION}); \
-         use that version to read it", path.display()
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format version.
-        found: u16,
-    },
-    /// The part of a trace, and it is not known which.
-    #[error(
-        "{}: it is damaged: it does not say which part of a trace it is; cut that out again",
-        path.display()
-    )]
-    NoPart {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A trace whose first 4096 bytes are damaged.
-    #[error("{}: {source}; without its header a trace cannot be read", path.display())]
-    Header {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        source: HeaderError,
-    },
-}
-
 impl Trace {
     /// Opens the trace at `path`.
     ///
@@ -162,11 +114,25 @@ impl Trace {
     /// [`TraceError`] if the file cannot be read or its header is not that of a trace of a format
     /// version known here. Everything else that is wrong is [`Trace::damage`].
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let bytes = Mapping::open(path).map_err(|source| TraceError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
-        Self::read(bytes, path)
+        Self::open_while(path, || ())
+    }
+
+    /// The same. `recorded` happens after the header was read the first time.
+    pub(crate) fn open_while(path: &Path, recorded: impl FnOnce()) -> Result<Self, TraceError> {
+        let map = || {
+            Mapping::open(path).map_err(|source| TraceError::Read {
+                path: path.to_owned(),
+                source,
+            })
+        };
+        let bytes = map()?;
+        let settled = SettledBlocks::of(&bytes);
+        let bytes = match settled {
+            SettledBlocks::All => bytes,
+            // Their names may stand behind what was mapped.
+            SettledBlocks::Some(_) => map()?,
+        };
+        Self::read_settled(bytes, path, &settled, recorded)
     }
 
     /// The trace in `bytes`, which `path` names in errors.
@@ -174,17 +140,17 @@ impl Trace {
     /// # Errors
     /// As for [`Trace::open`].
     pub fn read(bytes: Mapping, path: &Path) -> Result<Self, TraceError> {
-        Self::read_while(bytes, path, || ())
+        Self::read_settled(bytes, path, &SettledBlocks::All, || ())
     }
 
-    /// The same. `recorded` happens after the header was read the first time.
-    pub(crate) fn read_while(
+    fn read_settled(
         bytes: Mapping,
         path: &Path,
+        settled: &SettledBlocks,
         recorded: impl FnOnce(),
     ) -> Result<Self, TraceError> {
         let (before, file_id) =
-            decode_header(&bytes).map_err(|error| foreign::refused(&bytes, path, error))?;
+            decode_header(&bytes).map_err(|error| TraceError::of_header(&bytes, path, error))?;
         recorded();
         let FoundBlocks {
             mut events,
@@ -192,6 +158,7 @@ impl Trace {
             mut pairs,
             mut damage,
         } = FoundBlocks::find(&bytes, file_id);
+        settled.tell(&mut events);
         // The recorder writes the header again before it writes over a block. So this one says why
         // blocks were not found. One that is half written is of before that.
         let header = decode_header(&bytes).map_or(before, |(header, _)| header);
@@ -228,6 +195,7 @@ impl Trace {
             blocks: events,
             directory,
             damage,
+            is_settled: matches!(settled, SettledBlocks::All),
             #[cfg(test)]
             readings: Default::default(),
         })
@@ -582,6 +550,12 @@ impl Trace {
     pub(crate) fn block_from(&self, stream: &StreamInfo, sequence: u64) -> usize {
         let blocks = self.blocks(stream.blocks.clone());
         stream.blocks.start + blocks.partition_point(|block| block.sequence < sequence)
+    }
+
+    /// Whether all of it was there when it was opened. Else streams may have ended, and blocks
+    /// begun, between the readings of blocks and of names.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.is_settled
     }
 
     /// Whether every record that was written could be read, as far as can be seen.

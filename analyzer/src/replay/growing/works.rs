@@ -166,13 +166,15 @@ impl BlockStretch<'_> {
     }
 }
 
-/// Up to which block the recorder has closed all, and none is missing from this sequence on.
+/// Up to which block the recorder had closed all before names were read, and none is missing from
+/// this sequence on.
 pub(super) fn closed_until(trace: &Trace, blocks: Range<usize>, sequence: u64) -> usize {
     let is_next = |&block: &usize| {
         let before = (block - blocks.start) as u64;
         let header = trace.block_header(block);
         header.is_some_and(|header| {
             header.sequence.checked_sub(sequence) == Some(before)
+                && trace.blocks(block..block + 1)[0].is_settled
                 && matches!(header.closing, Closing::Closed(_))
         })
     };

@@ -26,7 +26,6 @@ use crate::replay::growing::{Growing, KeptGrowing, Stopped};
 use crate::replay::{ReplayOptions, replay};
 use crate::scope::Scope;
 use crate::trace::Trace;
-use crate::trace::mapping::Mapping;
 use crate::walk::{Trail, Walk};
 
 /// A script that is being recorded, little by little.
@@ -410,11 +409,34 @@ fn blocks_may_be_gone_that_were_there_before_it_was_opened() {
         mark_folded(file.as_ref().unwrap(), offset as u64, Fate::Free).unwrap();
     }
     let path = recording.path().to_owned();
-    let bytes = Mapping::open(&path).unwrap();
-    let opened = Trace::read_while(bytes, &path, || recording.go_on(0, 1_900_000)).unwrap();
+    let opened = Trace::open_while(&path, || recording.go_on(0, 1_900_000)).unwrap();
     assert!(opened.header().mode.keep_last);
     growing.fold(&opened, 0).unwrap();
     assert!(growing.is_in_order());
+}
+
+/// A block is closed after the names of the trace were read, and has events of a predicate that was
+/// declared since, in room that the file did not have by then.
+#[test]
+fn what_was_closed_since_names_were_read_is_folded_later() {
+    let mut events = nested(600_000);
+    for (at, (event, _)) in events.iter_mut().enumerate().skip(100_000) {
+        if let Event::Call { predicate } = event {
+            *predicate = 2 + at as u32 / 50;
+        }
+    }
+    let script = Script::new(13_000, events);
+    let mut recording = Recording::with(&script, &FOLDING);
+    recording.go_on(0, 100_000);
+    let path = recording.path().to_owned();
+    let mut growing = Growing::new(&recording.now(), 1 << 16);
+    while recording.at[0] < 590_000 {
+        let opened = Trace::open_while(&path, || recording.go_on(0, 30_000)).unwrap();
+        recording.go_on(0, 700);
+        growing.fold(&opened, 0).unwrap();
+        assert!(growing.is_in_order());
+    }
+    check(&mut growing, &recording.close()).unwrap();
 }
 
 /// Calls ten deep, again and again.
