@@ -1,4 +1,5 @@
-//! `portmortem query`: every table can be asked in SQL, and answers are those of the other commands.
+//! `portmortem query`: every table can be asked in SQL, and answers are those of the other
+//! commands.
 
 use std::collections::BTreeMap;
 use std::fs;

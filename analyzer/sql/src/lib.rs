@@ -24,6 +24,8 @@ use rusqlite::{Connection, Error, ErrorCode, Statement};
 pub struct Query {
     database: Connection,
     sql: String,
+    /// The names of the columns of its answer.
+    columns: Vec<String>,
     read: Vec<ReadTable>,
 }
 
@@ -87,15 +89,12 @@ impl Query {
             table: Table::ALL[table],
             columns: columns.into_iter().collect(),
         });
-        let query = Self {
+        Ok(Self {
+            columns: understood.map_err(|error| explained(error, sql))?,
             sql: sql.to_owned(),
             read: read.collect(),
             database,
-        };
-        match understood {
-            Ok(()) => Ok(query),
-            Err(error) => Err(query.explained(error)),
-        }
+        })
     }
 
     /// The tables that it reads.
@@ -126,13 +125,9 @@ impl Query {
     }
 
     /// The names of the columns of its answer.
-    ///
-    /// # Errors
-    /// If SQLite refuses.
-    pub fn columns(&self) -> Result<Vec<String>, QueryError> {
-        let statement = self.database.prepare(&self.sql).map_err(refused)?;
-        let names = statement.column_names();
-        Ok(names.map(str::to_owned).collect())
+    #[must_use]
+    pub fn columns(&self) -> &[String] {
+        &self.columns
     }
 
     /// Hands each row of the answer, by what was added, to `take`: a value for each column. No row
@@ -155,33 +150,33 @@ impl Query {
         }
         Ok(())
     }
+}
 
-    /// Errors on names as such. Of a name in double quotes SQLite says what may be wrong.
-    fn explained(&self, error: QueryError) -> QueryError {
-        let QueryError::Refused(text) = &error else {
-            return error;
+/// Errors on names in a query as such. Of a name in double quotes SQLite says what may be wrong.
+fn explained(error: QueryError, sql: &str) -> QueryError {
+    let QueryError::Refused(text) = &error else {
+        return error;
+    };
+    let is_table = |name: &str| Table::from_name(name).is_some();
+    if let Some(name) = text.strip_prefix("no such table: ") {
+        return match is_table(name) {
+            true => QueryError::NoSuchPart(name.to_owned()),
+            false => QueryError::NoTable(name.to_owned()),
         };
-        let is_table = |name: &str| Table::from_name(name).is_some();
-        if let Some(name) = text.strip_prefix("no such table: ") {
-            return match is_table(name) {
-                true => QueryError::NoSuchPart(name.to_owned()),
-                false => QueryError::NoTable(name.to_owned()),
-            };
+    }
+    let column = text.strip_prefix("no such column: ");
+    let Some(name) = column.filter(|name| !name.starts_with('"')) else {
+        return error;
+    };
+    let tables = named(sql);
+    match name.split_once('.') {
+        Some((part, column)) if has_column(&tables, column) => {
+            QueryError::NoSuchPart(part.to_owned())
         }
-        let column = text.strip_prefix("no such column: ");
-        let Some(name) = column.filter(|name| !name.starts_with('"')) else {
-            return error;
-        };
-        let tables = named(&self.sql);
-        match name.split_once('.') {
-            Some((part, column)) if has_column(&tables, column) => {
-                QueryError::NoSuchPart(part.to_owned())
-            }
-            _ => QueryError::NoColumn {
-                name: name.to_owned(),
-                tables,
-            },
-        }
+        _ => QueryError::NoColumn {
+            name: name.to_owned(),
+            tables,
+        },
     }
 }
 
@@ -277,11 +272,11 @@ fn is_hidden(table: &str) -> bool {
 /// What SQLite may tell of the tables.
 const SHOWN: [&str; 3] = ["table_info", "table_list", "table_xinfo"];
 
-/// Whether a query is a question.
-fn understand(database: &Connection, sql: &str) -> Result<(), QueryError> {
+/// The names of the columns of an answer, if a query is a question.
+fn understand(database: &Connection, sql: &str) -> Result<Vec<String>, QueryError> {
     let statement = database.prepare(sql).map_err(refused)?;
     match statement.readonly() && statement.column_count() > 0 {
-        true => Ok(()),
+        true => Ok(statement.column_names().map(str::to_owned).collect()),
         false => Err(QueryError::NoQuestion),
     }
 }

@@ -8,6 +8,7 @@ use portmortem_tracer::format::Role;
 
 use super::clause_text::{self, Lexeme, Token};
 use super::evidence::{Evidence, reached};
+use super::name_patterns::is_one_of;
 use super::source;
 use crate::calls::behaviour::Span;
 use crate::trace::{PredicateIndex, PredicateInfo};
@@ -149,13 +150,6 @@ const TEXTS: [&str; 4] = ["atom", "chars", "codes", "string"];
 
 /// Built-in predicates that change clauses, by how their names begin.
 const CHANGES: [&str; 4] = ["abolish*", "assert*", "erase", "retract*"];
-
-fn is_one_of(name: &str, names: &[&str]) -> bool {
-    names.iter().any(|one| match one.strip_suffix('*') {
-        Some(begin) => name.starts_with(begin),
-        None => name == *one,
-    })
-}
 
 /// Whether the goals or expressions in some tokens do more than compute. Predicates that `is_known`
 /// names are another's matter.

@@ -40,6 +40,7 @@ mod long_numbers;
 mod many_answers;
 mod many_tables;
 mod may_repeat;
+mod name_patterns;
 mod opened_again;
 mod pages;
 mod power_modulo;

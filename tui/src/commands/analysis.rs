@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use portmortem_analyzer::index::Beside;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
-use portmortem_analyzer::{Analysis, Filters};
+use portmortem_analyzer::{Analysis, Filters, Progress};
 
 use crate::report::losses;
 
@@ -109,6 +109,14 @@ pub(crate) fn with_progress_of<T>(
         };
         work()
     })
+}
+
+/// [`with_progress`] for work on a trace of this size that finds out itself how much there is to
+/// do.
+pub(super) fn with_share_of<T>(size: u64, work: impl FnOnce(&Progress) -> T) -> T {
+    let progress = Progress::default();
+    let done = || (progress.share() * size as f64) as u64;
+    with_progress_of(size, &done, || work(&progress))
 }
 
 /// Ends the drawing when it goes.

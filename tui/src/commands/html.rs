@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{Analysis, Progress};
 
-use super::analysis::{exit_code, warn_of_losses, with_progress_of};
+use super::analysis::{exit_code, warn_of_losses, with_progress_of, with_share_of};
 use super::{named_file, refuse_existing, refuse_input, scope, write_output};
 use crate::cli::HtmlArgs;
 use crate::page::{Page, PageOptions};
@@ -25,11 +25,7 @@ pub(crate) fn run(args: &HtmlArgs) -> Result<ExitCode> {
     }
     let analysis = explore(args)?;
     let size = analysis.trace.size();
-    let step = |work: &dyn Fn(&Progress)| {
-        let progress = Progress::default();
-        let done = || (progress.share() * size as f64) as u64;
-        with_progress_of(size, &done, || work(&progress));
-    };
+    let step = |work: &dyn Fn(&Progress)| with_share_of(size, work);
     step(&|progress| {
         progress.expect(analysis.events());
         analysis.find_calls(progress);

@@ -6,15 +6,15 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicU64;
 
 use anyhow::{Context, Result};
+use portmortem_analyzer::ReplayOptions;
 use portmortem_analyzer::index::{self, Index, IndexError, WORTH_BYTES};
 use portmortem_analyzer::text;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
-use portmortem_analyzer::{Progress, ReplayOptions};
 use portmortem_tracer::IndexLock;
 use rayon::ThreadPoolBuilder;
 
-use super::analysis::with_progress;
+use super::analysis::{with_progress, with_share_of};
 
 /// What gives way to all that people wait for.
 const LAST: i32 = 19;
@@ -41,12 +41,7 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
         let build = || Index::build(&trace, path, &options);
         let built = with_progress(trace.size(), &done, build);
         let index = built.with_context(|| path.display().to_string())?;
-        let slices = Progress::default();
-        let events = trace.streams().iter().filter_map(|stream| stream.end);
-        let events = events.fold(0, |sum: u64, end| sum.saturating_add(end.events));
-        with_progress(events, slices.counter(), || {
-            index.find_slices(&trace, &slices)
-        });
+        with_share_of(trace.size(), |progress| index.find_slices(&trace, progress));
         trace.check_whole(path)?;
         index
             .save(path)

@@ -11,6 +11,7 @@ mod swi_prolog;
 use portmortem_tracer::format::ENGINE_HOME;
 
 use super::clause_text::{self, Lexeme, Token};
+use super::name_patterns::is_one_of;
 
 /// Predicates that take long for the same reason. A program may have its own ones of the same
 /// name: these are none.
@@ -100,11 +101,7 @@ impl ConstraintLibrary {
     /// Whether a predicate of the library that does not label is one that asks for domains, or
     /// does something else without a constraint.
     pub(super) fn is_asking(&self, name: &str) -> bool {
-        let mut all = self.asking.iter();
-        all.any(|one| match one.strip_suffix('*') {
-            Some(begin) => name.starts_with(begin),
-            None => name == *one,
-        })
+        is_one_of(name, self.asking)
     }
 
     /// Whether a token of a clause is a constraint that is an operator.

@@ -85,11 +85,7 @@ impl Visit {
             return self.enter_clause(clause);
         }
         let frame = self.view.frame();
-        if let Some(code) = self
-            .view
-            .clause_of(frame)
-            .filter(|code| code.contains(cell))
-        {
+        if let Some(code) = self.view.clause_with(frame, cell) {
             let goals = self.has_goals(frame, &code);
             self.plant_and_enter(&code, goals, cell);
         }

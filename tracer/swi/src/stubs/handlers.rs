@@ -504,11 +504,7 @@ impl Visit {
     /// The body of a clause begins for the first time, or a fact ends.
     fn new_body(&mut self, place: &StubPlace, cell: usize) {
         let frame = self.view.frame();
-        let Some(code) = self
-            .view
-            .clause_of(frame)
-            .filter(|code| code.contains(cell))
-        else {
+        let Some(code) = self.view.clause_with(frame, cell) else {
             return;
         };
         if self.wrapped_by(code.definition).is_some() {
@@ -529,11 +525,7 @@ impl Visit {
     /// exception: had it failed, a stub would have seen it.
     fn new_code(&mut self, place: &StubPlace, cell: usize) {
         let frame = self.view.frame();
-        let Some(code) = self
-            .view
-            .clause_of(frame)
-            .filter(|code| code.contains(cell))
-        else {
+        let Some(code) = self.view.clause_with(frame, cell) else {
             return;
         };
         let moment = self.view.moment();

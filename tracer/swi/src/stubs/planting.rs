@@ -39,10 +39,7 @@ impl Visit {
         if !stale && found.is_some_and(|goal| place.work == StubWork::Call(goal)) {
             return found;
         }
-        let code = self
-            .view
-            .clause_of(frame)
-            .filter(|code| code.contains(cell))?;
+        let code = self.view.clause_with(frame, cell)?;
         // A recording after that which has made the stub may leave the clause out.
         let goals = !stale || self.has_goals(frame, &code);
         let plan = self.plant(&code, goals)?;
@@ -381,11 +378,7 @@ impl Visit {
     /// The clause that a frame runs gets stubs; or, if it is none, the cell alone.
     #[cold]
     pub(super) fn observe(&mut self, frame: usize, cell: usize) {
-        if let Some(code) = self
-            .view
-            .clause_of(frame)
-            .filter(|code| code.contains(cell))
-        {
+        if let Some(code) = self.view.clause_with(frame, cell) {
             self.plant_goals(frame, &code);
         }
         self.plant_bare(cell, role::RETURN | role::SELDOM);
@@ -460,11 +453,7 @@ impl Visit {
     #[cold]
     pub(super) fn observe_choice(&mut self, choice: usize, cell: usize) {
         let frame = self.view.frame_of_choice(choice);
-        if let Some(code) = self
-            .view
-            .clause_of(frame)
-            .filter(|code| code.contains(cell))
-        {
+        if let Some(code) = self.view.clause_with(frame, cell) {
             self.plant_goals(frame, &code);
         }
         self.plant_bare(cell, role::RESUME);

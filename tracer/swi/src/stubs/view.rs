@@ -222,6 +222,12 @@ impl EngineView {
         }
     }
 
+    /// The same, if a cell is in it.
+    pub(super) fn clause_with(&self, frame: usize, cell: usize) -> Option<ClauseCode> {
+        let code = self.clause_of(frame);
+        code.filter(|code| code.contains(cell))
+    }
+
     /// The predicate that is called first in place of one that has wrappers. `None` if it has
     /// none any more.
     pub(super) fn wrapper_of(&self, definition: usize) -> Option<usize> {

@@ -34,7 +34,8 @@ use order::InOrder;
 
 use staging::Staging;
 
-/// Writes the tables of all traces that can be read. The exit status says whether all of them are whole.
+/// Writes the tables of all traces that can be read. The exit status says whether all of them are
+/// whole.
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let exporter: &dyn Exporter = match args.format {
         ExportFormat::Arrow => &Arrow,

@@ -30,14 +30,14 @@ pub(super) trait AnswerWriter {
 /// Begins an answer with these columns.
 pub(super) fn begin<'w>(
     format: QueryFormat,
-    names: Vec<String>,
+    names: &[String],
     out: &'w mut dyn Write,
 ) -> Result<Box<dyn AnswerWriter + 'w>> {
     Ok(match format {
-        QueryFormat::Text => Box::new(TextAnswer::new(names, page_width(), out)),
-        QueryFormat::Csv => Box::new(CsvAnswer::begin(&names, out)?),
-        QueryFormat::Json => Box::new(JsonAnswer::begin(names, out)?),
-        QueryFormat::Prolog => Box::new(FactAnswer::begin(&names, out)),
+        QueryFormat::Text => Box::new(TextAnswer::new(names.to_vec(), page_width(), out)),
+        QueryFormat::Csv => Box::new(CsvAnswer::begin(names, out)?),
+        QueryFormat::Json => Box::new(JsonAnswer::begin(names.to_vec(), out)?),
+        QueryFormat::Prolog => Box::new(FactAnswer::begin(names, out)),
     })
 }
 
@@ -366,7 +366,7 @@ mod tests {
         let written = |format| {
             let mut out = Vec::new();
             let names = names.map(str::to_owned).to_vec();
-            let mut answer = begin(format, names, &mut out).unwrap();
+            let mut answer = begin(format, &names, &mut out).unwrap();
             answer.row(&row).unwrap();
             answer.finish().unwrap();
             String::from_utf8(out).unwrap()

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
         })?;
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    let mut answer = answer::begin(args.format, query.columns()?, &mut out)?;
+    let mut answer = answer::begin(args.format, query.columns(), &mut out)?;
     query.rows(|values| answer.row(values))?;
     answer.finish()?;
     out.flush()?;
