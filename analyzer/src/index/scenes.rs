@@ -91,7 +91,7 @@ impl ScenePlace {
             .filter(|_| stream.end.is_some())?;
         Some(Self {
             event: trace.number_after(last)?,
-            block: trace.blocks(last..last + 1)[0].sequence + 1,
+            block: trace.block(last).sequence + 1,
         })
     }
 }

@@ -444,7 +444,7 @@ impl Growing {
             let until = closed_until(trace, from..stream.blocks.end, next);
             // A block that stays, further back, says nothing of where the stream is.
             let last = (stream.blocks.start..until).next_back();
-            let last = last.filter(|&last| trace.blocks(last..until)[0].sequence + 1 >= next);
+            let last = last.filter(|&last| trace.block(last).sequence + 1 >= next);
             let known = last.and_then(|last| trace.number_after(last));
             let known = known.or(reached.map(|reached| reached.number));
             let is_all = |end: StreamEnd| {

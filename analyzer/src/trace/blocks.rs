@@ -29,8 +29,7 @@ impl FoundBlocks {
     pub(super) fn find(file: &Mapping, file_id: u64) -> Self {
         let bytes: &[u8] = file;
         let mut found = Self::default();
-        let footer = Footer::decode(bytes).filter(|footer| footer.file_id == file_id);
-        match &footer {
+        match &footer(bytes, file_id) {
             Some(footer) => match index(bytes, footer) {
                 Some(entries) => {
                     for entry in &entries {
@@ -80,7 +79,7 @@ impl FoundBlocks {
             sequence: block.sequence,
             size: block.size,
             recorded_at: block.recorded_at.unwrap_or(at as u64),
-            is_settled: !matches!(block.closing, Closing::Open),
+            is_settled: is_closed(block),
         };
         let missing = (at + block.stored as usize).saturating_sub(end_of_blocks(bytes)) as u64;
         if missing > 0 {
@@ -108,41 +107,54 @@ impl FoundBlocks {
     }
 }
 
+/// The footer of a file, which is there once its recording has ended. One of another file is none.
+fn footer(bytes: &[u8], file_id: u64) -> Option<Footer> {
+    Footer::decode(bytes).filter(|footer| footer.file_id == file_id)
+}
+
+/// Whether the recorder will not write to a block any more.
+fn is_closed(block: &BlockHeader) -> bool {
+    !matches!(block.closing, Closing::Open)
+}
+
 /// Blocks of events that are not being written any more.
 #[derive(Debug)]
 pub(super) enum SettledBlocks {
     /// The recording has ended.
     All,
     /// Those that the recorder had closed: where they are, and their sequence. In order.
-    Some(Vec<(u64, u64)>),
+    Closed(Vec<(u64, u64)>),
 }
 
 impl SettledBlocks {
     /// Those of a file as it is now.
     pub(super) fn of(file: &Mapping) -> Self {
         let Ok((_, file_id)) = decode_header(file) else {
-            return Self::Some(Vec::new());
+            return Self::Closed(Vec::new());
         };
-        if Footer::decode(file).is_some() {
+        if footer(file, file_id).is_some() {
             return Self::All;
         }
-        let found = FoundBlocks::find(file, file_id).events.into_iter();
-        let settled = found.filter(|block| block.is_settled);
-        Self::Some(
-            settled
-                .map(|block| (block.offset, block.sequence))
-                .collect(),
-        )
+        let mut closed = Vec::new();
+        walk(file, file.len(), file_id, |found| {
+            if let BlockFound::Block(at, block) = found
+                && block.kind == BlockKind::Events
+                && is_closed(&block)
+            {
+                closed.push((at as u64, block.sequence));
+            }
+        });
+        Self::Closed(closed)
     }
 
     /// Of the blocks that were found since, no others are settled.
-    pub(super) fn tell(&self, blocks: &mut [EventsBlock]) {
-        let Self::Some(settled) = self else {
+    pub(super) fn mark(&self, blocks: &mut [EventsBlock]) {
+        let Self::Closed(closed) = self else {
             return;
         };
         for block in blocks {
             let place = (block.offset, block.sequence);
-            block.is_settled &= settled.binary_search(&place).is_ok();
+            block.is_settled &= closed.binary_search(&place).is_ok();
         }
     }
 }

@@ -127,7 +127,7 @@ impl Trace {
                 false => until = middle,
             }
         }
-        let sequence_of = |at: usize| self.blocks(at..at + 1)[0].sequence;
+        let sequence_of = |at: usize| self.block(at).sequence;
         let before = at.checked_sub(1).filter(|before| blocks.contains(before));
         let next = before.map_or(0, |before| sequence_of(before) + 1);
         match blocks.contains(&at) {

@@ -130,7 +130,7 @@ impl Trace {
         let bytes = match settled {
             SettledBlocks::All => bytes,
             // Their names may stand behind what was mapped.
-            SettledBlocks::Some(_) => map()?,
+            SettledBlocks::Closed(_) => map()?,
         };
         Self::read_settled(bytes, path, &settled, recorded)
     }
@@ -158,7 +158,7 @@ impl Trace {
             mut pairs,
             mut damage,
         } = FoundBlocks::find(&bytes, file_id);
-        settled.tell(&mut events);
+        settled.mark(&mut events);
         // The recorder writes the header again before it writes over a block. So this one says why
         // blocks were not found. One that is half written is of before that.
         let header = decode_header(&bytes).map_or(before, |(header, _)| header);
@@ -543,6 +543,10 @@ impl Trace {
 
     pub(crate) fn blocks(&self, range: Range<usize>) -> &[EventsBlock] {
         &self.blocks[range]
+    }
+
+    pub(crate) fn block(&self, at: usize) -> &EventsBlock {
+        &self.blocks[at]
     }
 
     /// The first block of a stream that has this sequence or a later one: its place in the order of

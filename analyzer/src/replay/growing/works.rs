@@ -174,7 +174,7 @@ pub(super) fn closed_until(trace: &Trace, blocks: Range<usize>, sequence: u64) -
         let header = trace.block_header(block);
         header.is_some_and(|header| {
             header.sequence.checked_sub(sequence) == Some(before)
-                && trace.blocks(block..block + 1)[0].is_settled
+                && trace.block(block).is_settled
                 && matches!(header.closing, Closing::Closed(_))
         })
     };

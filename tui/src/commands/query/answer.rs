@@ -30,13 +30,13 @@ pub(super) trait AnswerWriter {
 /// Begins an answer with these columns.
 pub(super) fn begin<'w>(
     format: QueryFormat,
-    names: &[String],
+    names: &'w [String],
     out: &'w mut dyn Write,
 ) -> Result<Box<dyn AnswerWriter + 'w>> {
     Ok(match format {
-        QueryFormat::Text => Box::new(TextAnswer::new(names.to_vec(), page_width(), out)),
+        QueryFormat::Text => Box::new(TextAnswer::new(names, page_width(), out)),
         QueryFormat::Csv => Box::new(CsvAnswer::begin(names, out)?),
-        QueryFormat::Json => Box::new(JsonAnswer::begin(names.to_vec(), out)?),
+        QueryFormat::Json => Box::new(JsonAnswer::begin(names, out)?),
         QueryFormat::Prolog => Box::new(FactAnswer::begin(names, out)),
     })
 }
@@ -65,14 +65,14 @@ const MIN_LAST: usize = 16;
 const MOST_BYTES: usize = 64 << 20;
 
 impl<'w> TextAnswer<'w> {
-    fn new(names: Vec<String>, terminal: usize, out: &'w mut dyn Write) -> Self {
-        let column = |name: String| AnswerColumn {
-            name: printable(&name),
+    fn new(names: &[String], terminal: usize, out: &'w mut dyn Write) -> Self {
+        let column = |name: &String| AnswerColumn {
+            name: printable(name),
             cells: Vec::new(),
             is_numeric: true,
         };
         Self {
-            columns: names.into_iter().map(column).collect(),
+            columns: names.iter().map(column).collect(),
             rows: 0,
             bytes: 0,
             terminal,
@@ -214,14 +214,14 @@ impl AnswerWriter for CsvAnswer<'_> {
 
 /// An array, an object a line.
 struct JsonAnswer<'w> {
-    names: Vec<String>,
+    names: &'w [String],
     out: &'w mut dyn Write,
     rows: u64,
 }
 
 impl<'w> JsonAnswer<'w> {
     /// Readers of JSON would keep one of two values with the same name.
-    fn begin(names: Vec<String>, out: &'w mut dyn Write) -> Result<Self> {
+    fn begin(names: &'w [String], out: &'w mut dyn Write) -> Result<Self> {
         let mut seen = BTreeSet::new();
         let twice = names.iter().find(|name| !seen.insert(name.as_str()));
         if let Some(twice) = twice {
@@ -240,7 +240,7 @@ impl AnswerWriter for JsonAnswer<'_> {
         let before: &[u8] = if self.rows == 0 { b"[\n" } else { b",\n" };
         self.rows += 1;
         self.out.write_all(before)?;
-        let object = RowObject(&self.names, values);
+        let object = RowObject(self.names, values);
         Ok(serde_json::to_writer(Escaped(&mut *self.out), &object)?)
     }
 
@@ -309,9 +309,9 @@ mod tests {
     use super::*;
 
     fn text(names: &[&str], row: &[Value], terminal: usize) -> String {
-        let names = names.iter().map(|&name| name.to_owned()).collect();
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut out = Vec::new();
-        let mut answer = Box::new(TextAnswer::new(names, terminal, &mut out));
+        let mut answer = Box::new(TextAnswer::new(&names, terminal, &mut out));
         answer.row(row).unwrap();
         answer.finish().unwrap();
         String::from_utf8(out).unwrap()
