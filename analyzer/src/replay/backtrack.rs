@@ -75,8 +75,7 @@ impl Chunk<'_> {
     pub(super) fn failed_after_exit(&self) -> Failed {
         match self.boxes.get(self.active) {
             PhysicalBox { root, .. } if *root != NONE => Failed::Exited(*root),
-            boxed if boxed.then_fails => Failed::Driver,
-            _ => Failed::Nothing,
+            boxed => Failed::after(boxed.then_fails),
         }
     }
 

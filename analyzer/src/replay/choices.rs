@@ -125,6 +125,18 @@ pub(super) enum Failed {
     Left(u32),
 }
 
+impl Failed {
+    /// After the exit of a box of the chunk, behind which the clause of its caller fails or not.
+    #[inline(always)]
+    pub(super) fn after(then_fails: bool) -> Self {
+        if then_fails {
+            Self::Driver
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
 /// Work that one backtrack edge threw away.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Backtrack {

@@ -1,6 +1,6 @@
 //! Events out of blocks into a chunk.
 
-use portmortem_tracer::format::{Dialect, Event, Take};
+use portmortem_tracer::format::{Dialect, Event, SHORT_END, Take};
 
 use super::chunk::Chunk;
 use crate::machine::Class;
@@ -72,6 +72,7 @@ impl Chunk<'_> {
                 chunk: self,
                 trace,
                 dialect,
+                bytes: left,
             };
             let length = match Event::take_short(left, next) {
                 Some(length) => length,
@@ -153,10 +154,12 @@ struct Next<'n, 'c, const HIDES: bool> {
     chunk: &'n mut Chunk<'c>,
     trace: &'n Trace,
     dialect: Dialect,
+    /// From the event on.
+    bytes: &'n [u8],
 }
 
 impl<const HIDES: bool> Take for Next<'_, '_, HIDES> {
-    /// How many bytes the event took; `None` if it calls something unknown.
+    /// How many bytes were replayed; `None` if the event calls something unknown.
     type Taken = Option<usize>;
 
     #[inline(always)]
@@ -164,6 +167,9 @@ impl<const HIDES: bool> Take for Next<'_, '_, HIDES> {
         let class = class(self.trace, event)?;
         self.chunk.clock.go_on(delta)?;
         self.chunk.pass::<HIDES>(delta);
+        if !HIDES && self.chunk.is_leaf(class, &self.bytes[length..]) {
+            return Some(length + SHORT_END);
+        }
         self.chunk.happen::<HIDES>(self.dialect, class);
         Some(length)
     }

@@ -2,7 +2,7 @@
 
 use super::boxes::{ArenaBox, Group, GroupKey};
 use super::chunk::Chunk;
-use super::ledger::{Entry, NONE, WayOut, add};
+use super::ledger::{NONE, WayOut, add};
 use crate::trace::{Callable, PredicateIndex};
 
 impl Chunk<'_> {
@@ -93,11 +93,10 @@ impl Chunk<'_> {
         let left = self.active;
         let boxed = self.boxes.get_mut(left);
         let (parent, base) = (boxed.parent, boxed.entry());
-        let is_direct = |entry: Entry| entry.waits == NONE || entry.waits == entry.arc;
         if boxed.exited
             || boxed.root != NONE
             || base.arc == NONE
-            || !is_direct(base)
+            || !base.is_direct()
             || height > boxed.base
             // All of its logical boxes were entered later.
             || now.left_out != boxed.since.left_out
@@ -107,7 +106,7 @@ impl Chunk<'_> {
         let chain = boxed.chain.as_mut()?;
         chain.settle();
         let is_usual = |&((entry, _), group): &(GroupKey, Group)| {
-            group.unbooked == group.boxes && is_direct(entry)
+            group.unbooked == group.boxes && entry.is_direct()
         };
         if !chain.groups.iter().all(is_usual) {
             return None;

@@ -83,6 +83,14 @@ pub(super) struct Entry {
     pub(super) outermost: bool,
 }
 
+impl Entry {
+    /// No box of its predicate waits for it, unless by the same arc.
+    #[inline(always)]
+    pub(super) fn is_direct(self) -> bool {
+        self.waits == NONE || self.waits == self.arc
+    }
+}
+
 /// How numbers of names change when predicates are declared: what stands for no predicate is
 /// numbered after them, and goals after that ([`Callable`]).
 #[derive(Debug, Clone, Copy)]

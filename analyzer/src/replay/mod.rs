@@ -58,6 +58,7 @@ mod join;
 mod joined;
 mod last_calls;
 mod last_failure;
+mod leaves;
 mod ledger;
 mod moved;
 mod on_chain;

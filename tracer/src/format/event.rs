@@ -282,6 +282,15 @@ pub trait Take {
     fn take(self, event: Event, delta: u64, length: usize) -> Self::Taken;
 }
 
+/// How many bytes an event takes that [`Event::short_end`] finds.
+pub const SHORT_END: usize = 2;
+
+/// The ticks in the first two bytes of an event that has no more of them.
+#[inline(always)]
+fn short_delta(word: u64) -> u64 {
+    (word & 0xff) >> TAG_BITS | (word & 0x7f00) >> TAG_BITS
+}
+
 impl Event {
     /// Appends the event to `out`; `delta` is in ticks since the previous event of the stream.
     pub fn encode(self, delta: u64, out: &mut Vec<u8>) {
@@ -330,6 +339,18 @@ impl Event {
         }
     }
 
+    /// The ticks before the determinate exit or the failure that `bytes` begin with, and whether it is a failure.
+    /// `None` if they begin with another event, or with one that comes 4096 ticks or more after the one before.
+    /// It takes [`SHORT_END`] bytes.
+    #[inline(always)]
+    #[must_use]
+    pub fn short_end(bytes: &[u8]) -> Option<(bool, u64)> {
+        let word = u64::from(u16::from_le_bytes(*bytes.first_chunk()?));
+        let tag = word as u8 & 7;
+        let is_end = word & 0x8000 == 0 && (tag == TAG_EXIT_DET || tag == TAG_FAIL);
+        is_end.then_some((tag == TAG_FAIL, short_delta(word)))
+    }
+
     /// Reads one event and hands it to `taker`. `None` if it comes 4096 ticks or more after the one before, has
     /// an argument of more than three bytes, or is near the end of `bytes`. Then [`Event::decode`] reads it.
     #[inline(always)]
@@ -338,7 +359,7 @@ impl Event {
         if word & 0x8000 != 0 {
             return None;
         }
-        let delta = (word & 0xff) >> TAG_BITS | (word & 0x7f00) >> TAG_BITS;
+        let delta = short_delta(word);
         let argument = || medium(word >> 16);
         Some(match word as u8 & 7 {
             TAG_CALL => {

@@ -1,0 +1,142 @@
+//! Boxes that call nothing: their call and their end are two events in a row.
+//!
+//! A third of the calls of real programs are such ones. What was kept for the box between the two would be undone
+//! by the second, so none is made, and the figures are booked at once. All that is not
+//! [usual](super::ledger::Usual) goes the way of every box.
+
+use portmortem_tracer::format::Event;
+
+use super::boxes::PhysicalBox;
+use super::choices::{Failed, Reason, RedoCause, Who};
+use super::chunk::Chunk;
+use super::ledger::{Entry, NONE, WayOut};
+use super::routes::Route;
+use crate::machine::Class;
+use crate::scope::called::Called;
+use crate::trace::{Callable, PredicateIndex};
+
+/// How a box of a leaf would be entered, and what is known of it.
+struct Leaf {
+    entry: Entry,
+    called: Called,
+}
+
+impl Chunk<'_> {
+    /// Replays an event and the one that `next` begins with, if the second one ends the box that the first one
+    /// makes; false if nothing was done.
+    #[inline(always)]
+    pub(super) fn is_leaf(&mut self, class: Class, next: &[u8]) -> bool {
+        let (Class::Enter(callable) | Class::Depart(callable)) = class else {
+            return false;
+        };
+        let Some((fails, delta)) = Event::short_end(next) else {
+            return false;
+        };
+        let way_out = if fails {
+            WayOut::Fail
+        } else {
+            WayOut::ExitDet
+        };
+        match class {
+            Class::Enter(_) => self.call_leaf(callable, way_out, delta),
+            _ => self.depart_to_leaf(callable, way_out, delta),
+        }
+        .is_some()
+    }
+
+    /// A box is called, and left after some ticks.
+    #[inline(always)]
+    fn call_leaf(&mut self, callable: Callable, way_out: WayOut, delta: u64) -> Option<()> {
+        let leaf = self.leaf(callable)?;
+        let own = self.pass_leaf(delta)?;
+        let predicate = leaf.called.predicate;
+        let usual = &mut self.ledger.usual[leaf.entry.arc as usize];
+        usual.calls += 1;
+        usual.count(way_out, own, if leaf.entry.outermost { own } else { 0 });
+        self.max_depth = self.max_depth.max(self.depth + 1);
+        let between_ports = || self.scope.kind_of(predicate).is_between_ports();
+        self.last_failure.call(between_ports);
+        self.left_usually(way_out, predicate, leaf.called.then_fails);
+        Some(())
+    }
+
+    /// The active box departs for the first time, and is left after some ticks.
+    #[inline(always)]
+    fn depart_to_leaf(&mut self, callable: Callable, way_out: WayOut, delta: u64) -> Option<()> {
+        let left = self.active;
+        let boxed = self.boxes.get(left);
+        let base = boxed.entry();
+        let &PhysicalBox {
+            parent,
+            since,
+            own: base_own,
+            then_fails,
+            ..
+        } = boxed;
+        if boxed.chain.is_some()
+            || boxed.exited
+            || boxed.root != NONE
+            || base.arc == NONE
+            || !base.is_direct()
+            || self.choices.height() > boxed.base
+            || self.taken_below
+            || self.clock.now().left_out != since.left_out
+            || left == self.bottom
+        {
+            return None;
+        }
+        let leaf = self.leaf(callable)?;
+        let own = self.pass_leaf(delta)?;
+        let chains = self.ledger.chains(leaf.entry.arc);
+        chains.count(way_out, 1, own, if leaf.entry.outermost { own } else { 0 });
+        self.ledger.chains(base.arc).cover(way_out, 1);
+        let usual = &mut self.ledger.usual[base.arc as usize];
+        let outer = if base.outermost {
+            self.clock.now().all - since.all
+        } else {
+            0
+        };
+        usual.count(way_out, base_own, outer);
+        let predicate = usual.predicate;
+        self.on_chain.leave(predicate, usual.callable, base);
+        self.active = parent;
+        self.depth -= 1;
+        self.boxes.release(left);
+        self.last_failure.forget();
+        self.left_usually(way_out, predicate, then_fails);
+        Some(())
+    }
+
+    /// How a box would be entered that the active one calls or departs into, if it would be a usual one.
+    #[inline(always)]
+    fn leaf(&mut self, callable: Callable) -> Option<Leaf> {
+        let from = self.place();
+        let (caller, Route { arc, .. }) = self.ledger.route(from, callable);
+        let called = self.ledger.called(callable);
+        self.on_chain.leave_by(caller, arc);
+        let entry = self.on_chain.entry(arc, called.predicate, callable);
+        (entry.is_direct() && called.is_work).then_some(Leaf { entry, called })
+    }
+
+    /// Time passes that belongs to a leaf: how much. `None` if no clock shows so much.
+    #[inline(always)]
+    fn pass_leaf(&mut self, delta: u64) -> Option<u64> {
+        self.clock.go_on(delta)?;
+        Some(if self.clock.pass(delta) { delta } else { 0 })
+    }
+
+    /// Two events are over, the second of which left a box of `predicate`.
+    #[inline(always)]
+    fn left_usually(&mut self, way_out: WayOut, predicate: PredicateIndex, then_fails: bool) {
+        self.events += 2;
+        if way_out == WayOut::Fail {
+            self.last_failure.known(RedoCause {
+                who: Who::Predicate(predicate),
+                reason: Reason::Failed,
+            });
+        } else {
+            let failed = self.last_failure.after_exit_det(|| Failed::after(then_fails));
+            self.last_failure.set(failed);
+        }
+    }
+}
