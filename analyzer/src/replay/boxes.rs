@@ -119,6 +119,18 @@ pub(super) struct Group {
 }
 
 impl Group {
+    /// A box is departed into at `now`.
+    #[inline(always)]
+    fn of_one(now: Ticks) -> Self {
+        Self {
+            boxes: 1,
+            fresh: 1,
+            unbooked: 1,
+            entered: now,
+            own: 0,
+        }
+    }
+
     /// Boxes are departed into; `entered`: the sum of the times.
     #[inline]
     fn enter(&mut self, boxes: u64, entered: Ticks) {
@@ -186,19 +198,28 @@ impl Chain {
     }
 
     /// A departure of a box of `from` at `now`, after `own` ticks as the active one. The chain is settled.
+    #[inline(always)]
     pub(super) fn depart(&mut self, from: PredicateIndex, entry: Entry, now: Ticks, own: u64) {
+        let key = (entry, self.rest.len() as DepartedBefore);
         match self.groups.get_mut(self.last) {
             None => self.base_own += own,
-            Some((_, group)) => group.own += own,
+            Some((last, group)) => {
+                group.own += own;
+                if *last == key {
+                    return group.enter(1, now);
+                }
+            }
         }
-        let key = (entry, self.rest.len() as DepartedBefore);
-        if self.groups.get(self.last).map(|(last, _)| *last) != Some(key) {
-            self.last = self.groups.add(key);
-            *self.rest.entry(from) = entry.arc;
-        }
-        if let Some((_, group)) = self.groups.get_mut(self.last) {
-            group.enter(1, now);
-        }
+        self.last = match self.groups.position(key) {
+            None => self.groups.push(key, Group::of_one(now)),
+            Some(known) => {
+                if let Some((_, group)) = self.groups.get_mut(known) {
+                    group.enter(1, now);
+                }
+                known
+            }
+        };
+        self.rest.set(from, entry.arc);
     }
 }
 

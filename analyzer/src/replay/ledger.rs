@@ -74,7 +74,7 @@ impl CallArc {
 }
 
 /// How boxes were entered, as far as their time depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub(super) struct Entry {
     pub(super) arc: ArcId,
     /// By which arc the innermost other box of their predicate was left; [`NONE`]: there is none.

@@ -242,7 +242,7 @@ impl State {
             if ledger.places[boxed.place as usize].predicate == predicate {
                 return way;
             }
-            let departed = boxed.chain.as_ref().and_then(|c| c.rest.find(&predicate));
+            let departed = boxed.chain.as_ref().and_then(|c| c.rest.find(predicate));
             if let Some(arc) = departed {
                 return *arc;
             }
@@ -514,7 +514,7 @@ impl Translate<'_> {
             *all.rest.entry(*predicate) = *arc;
         }
         if let Some((key, _)) = more.groups.get(more.last) {
-            all.last = all.groups.position(key).unwrap_or(0);
+            all.last = all.groups.position(*key).unwrap_or(0);
         }
         to.own = from.own;
     }
