@@ -1,5 +1,7 @@
 //! The terms of backtracking: entries of the choice stack, and the causes of redos and cuts.
 
+use std::hash::{Hash, Hasher};
+
 use bincode::{Decode, Encode};
 
 use super::boxes::{ArenaBox, RootId};
@@ -42,7 +44,7 @@ pub(super) enum Taken {
 }
 
 /// A predicate, or a box that joining finds the predicate of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     Predicate(PredicateIndex),
     /// The innermost logical box of a root.
@@ -60,8 +62,20 @@ pub(super) enum Who {
     },
 }
 
+/// Each redo looks for its cause in a table. Kinds are left out of the hash: nearly all are predicates.
+impl Hash for Who {
+    #[inline(always)]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u32(match *self {
+            Self::Predicate(number) | Self::Inner(number) | Self::Outer(number) => number,
+            Self::After { exited, .. } => exited,
+            Self::Before => 0,
+        });
+    }
+}
+
 /// What is re-entered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resumed {
     /// A box that was entered by this arc.
     By(ArcId),
@@ -69,13 +83,30 @@ pub(super) enum Resumed {
     Root(RootId),
 }
 
+/// As that of [`Who`].
+impl Hash for Resumed {
+    #[inline(always)]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (Self::By(number) | Self::Root(number)) = *self;
+        state.write_u32(number);
+    }
+}
+
 /// Why a box is re-entered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RedoCause {
     /// The box that failed, or was active when an unrecorded one failed.
     pub(super) who: Who,
     /// Not known of [`Who::Before`] and [`Who::After`].
     pub(super) reason: Reason,
+}
+
+/// The reason is left out, for a box has few.
+impl Hash for RedoCause {
+    #[inline(always)]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.who.hash(state);
+    }
 }
 
 /// What a box had to do with a redo that it is blamed for.
