@@ -85,61 +85,53 @@ impl Chunk<'_> {
         }
     }
 
-    /// Closes the active box and the boxes it departed into, if all are left as
-    /// [usual](super::ledger::Usual) ones; the predicate of the one that was called.
-    pub(super) fn close_usual_chain(&mut self, way_out: WayOut) -> Option<PredicateIndex> {
-        let now = self.clock.now();
-        let height = self.choices.height();
-        let left = self.active;
-        let boxed = self.boxes.get_mut(left);
-        let (parent, base) = (boxed.parent, boxed.entry());
-        if boxed.exited
-            || boxed.root != NONE
-            || base.arc == NONE
-            || !base.is_direct()
-            || height > boxed.base
-            // All of its logical boxes were entered later.
-            || now.left_out != boxed.since.left_out
-        {
-            return None;
+    /// Whether the active box departed, and it and the boxes it departed into can be left as
+    /// [usual](super::ledger::Usual) ones.
+    pub(super) fn is_usual_chain(&mut self) -> bool {
+        let boxed = self.boxes.get(self.active);
+        // All of its logical boxes were entered later.
+        let is_all_work = self.clock.now().left_out == boxed.since.left_out;
+        if !is_all_work || !self.is_usual(boxed) {
+            return false;
         }
-        let chain = boxed.chain.as_mut()?;
+        let Some(chain) = &mut self.boxes.get_mut(self.active).chain else {
+            return false;
+        };
         chain.settle();
         let is_usual = |&((entry, _), group): &(GroupKey, Group)| {
             group.unbooked == group.boxes && entry.is_direct()
         };
-        if !chain.groups.iter().all(is_usual) {
-            return None;
+        chain.groups.iter().all(is_usual)
+    }
+
+    /// Closes the active box and the boxes it departed into, which are a usual chain. `covered`: another one, which
+    /// was the innermost, is closed already. The predicate of the one that was called.
+    pub(super) fn close_usual_chain(&mut self, way_out: WayOut, covered: bool) -> PredicateIndex {
+        let now = self.clock.now();
+        let boxed = self.boxes.get(self.active);
+        let called = boxed.arc;
+        let mut called_own = boxed.own;
+        if let Some(chain) = &boxed.chain {
+            called_own = chain.base_own;
+            for (at, &((entry, _), group)) in chain.groups.iter().enumerate().rev() {
+                let is_last = at == chain.last;
+                let own = group.own + if is_last { boxed.own } else { 0 };
+                let outer = if entry.outermost {
+                    let begun = group.entered.all;
+                    now.all.wrapping_mul(group.boxes).wrapping_sub(begun)
+                } else {
+                    0
+                };
+                let chains = self.ledger.chains(entry.arc);
+                chains.count(way_out, group.boxes, own, outer);
+                let innermost = is_last && !covered;
+                chains.cover(way_out, group.boxes - u64::from(innermost));
+                let usual = &self.ledger.usual[entry.arc as usize];
+                self.on_chain.leave(usual.predicate, usual.callable, entry);
+            }
         }
-        for (at, &((entry, _), group)) in chain.groups.iter().enumerate().rev() {
-            let innermost = at == chain.last;
-            let own = group.own + if innermost { boxed.own } else { 0 };
-            let outer = if entry.outermost {
-                let begun = group.entered.all;
-                now.all.wrapping_mul(group.boxes).wrapping_sub(begun)
-            } else {
-                0
-            };
-            let chains = self.ledger.chains(entry.arc);
-            chains.count(way_out, group.boxes, own, outer);
-            chains.cover(way_out, group.boxes - u64::from(innermost));
-            let usual = &self.ledger.usual[entry.arc as usize];
-            self.on_chain.leave(usual.predicate, usual.callable, entry);
-        }
-        let outer = if base.outermost {
-            now.all - boxed.since.all
-        } else {
-            0
-        };
-        self.ledger.chains(base.arc).cover(way_out, 1);
-        let usual = &mut self.ledger.usual[base.arc as usize];
-        usual.count(way_out, chain.base_own, outer);
-        let predicate = usual.predicate;
-        self.on_chain.leave(predicate, usual.callable, base);
-        self.active = parent;
-        self.depth -= 1;
-        self.boxes.release(left);
-        Some(predicate)
+        self.ledger.chains(called).cover(way_out, 1);
+        self.close_called(way_out, called_own)
     }
 
     #[inline(never)]

@@ -6,10 +6,9 @@
 
 use portmortem_tracer::format::Event;
 
-use super::boxes::PhysicalBox;
 use super::choices::{Failed, Reason, RedoCause, Who};
 use super::chunk::Chunk;
-use super::ledger::{Entry, NONE, WayOut};
+use super::ledger::{Entry, WayOut};
 use super::routes::Route;
 use crate::machine::Class;
 use crate::scope::called::Called;
@@ -60,48 +59,28 @@ impl Chunk<'_> {
         Some(())
     }
 
-    /// The active box departs for the first time, and is left after some ticks.
+    /// The active box departs, and is left after some ticks.
     #[inline(always)]
     fn depart_to_leaf(&mut self, callable: Callable, way_out: WayOut, delta: u64) -> Option<()> {
-        let left = self.active;
-        let boxed = self.boxes.get(left);
-        let base = boxed.entry();
-        let &PhysicalBox {
-            parent,
-            since,
-            own: base_own,
-            then_fails,
-            ..
-        } = boxed;
-        if boxed.chain.is_some()
-            || boxed.exited
-            || boxed.root != NONE
-            || base.arc == NONE
-            || !base.is_direct()
-            || self.choices.height() > boxed.base
-            || self.taken_below
-            || self.clock.now().left_out != since.left_out
-            || left == self.bottom
-        {
+        if self.active == self.bottom || self.taken_below {
+            return None;
+        }
+        let boxed = self.boxes.get(self.active);
+        let then_fails = boxed.then_fails;
+        let is_usual = match &boxed.chain {
+            None => self.is_usual(boxed),
+            // Another step of a loop is only counted.
+            Some(chain) => chain.again != callable && self.is_usual_chain(),
+        };
+        if !is_usual {
             return None;
         }
         let leaf = self.leaf(callable)?;
         let own = self.pass_leaf(delta)?;
+        let outer = if leaf.entry.outermost { own } else { 0 };
         let chains = self.ledger.chains(leaf.entry.arc);
-        chains.count(way_out, 1, own, if leaf.entry.outermost { own } else { 0 });
-        self.ledger.chains(base.arc).cover(way_out, 1);
-        let usual = &mut self.ledger.usual[base.arc as usize];
-        let outer = if base.outermost {
-            self.clock.now().all - since.all
-        } else {
-            0
-        };
-        usual.count(way_out, base_own, outer);
-        let predicate = usual.predicate;
-        self.on_chain.leave(predicate, usual.callable, base);
-        self.active = parent;
-        self.depth -= 1;
-        self.boxes.release(left);
+        chains.count(way_out, 1, own, outer);
+        let predicate = self.close_usual_chain(way_out, true);
         self.last_failure.forget();
         self.left_usually(way_out, predicate, then_fails);
         Some(())

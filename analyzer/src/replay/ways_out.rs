@@ -28,14 +28,17 @@ impl Chunk<'_> {
 
     #[inline(never)]
     fn exit_unusual(&mut self) {
-        if self.close_usual_chain(WayOut::ExitDet).is_none() {
+        if self.is_usual_chain() {
+            self.close_usual_chain(WayOut::ExitDet, false);
+        } else {
             self.close(WayOut::ExitDet);
         }
     }
 
     #[inline(never)]
     fn fail_unusual(&mut self) -> Option<Who> {
-        if let Some(predicate) = self.close_usual_chain(WayOut::Fail) {
+        if self.is_usual_chain() {
+            let predicate = self.close_usual_chain(WayOut::Fail, false);
             return Some(Who::Predicate(predicate));
         }
         let active = self.boxes.get(self.active);
@@ -70,51 +73,47 @@ impl Chunk<'_> {
         self.close(WayOut::Exception);
     }
 
-    /// Closes the active box, if it is a [usual](super::ledger::Usual) one; its predicate.
+    /// Whether a box is left as a [usual](super::ledger::Usual) one if it is left now, for good, and departed into
+    /// no other.
+    #[inline(always)]
+    pub(super) fn is_usual(&self, boxed: &PhysicalBox) -> bool {
+        !boxed.exited
+            && boxed.root == NONE
+            && boxed.arc != NONE
+            && boxed.entry().is_direct()
+            && self.choices.height() <= boxed.base
+            && (!boxed.outermost || self.clock.now().left_out == boxed.since.left_out)
+    }
+
+    /// Closes the active box, if it is a usual one and departed into no other; its predicate.
     #[inline(always)]
     fn close_usual(&mut self, way_out: WayOut) -> Option<PredicateIndex> {
-        let left = self.active;
-        let &PhysicalBox {
-            parent,
-            arc,
-            waits,
-            outermost,
-            base,
-            root,
-            exited,
-            ref chain,
-            since,
-            own,
-            ..
-        } = self.boxes.get(left);
-        if chain.is_some()
-            || exited
-            || root != NONE
-            || arc == NONE
-            || !(waits == NONE || waits == arc)
-            || self.choices.height() > base
-            || (outermost && self.clock.now().left_out != since.left_out)
-        {
+        let boxed = self.boxes.get(self.active);
+        if boxed.chain.is_some() || !self.is_usual(boxed) {
             return None;
         }
-        let usual = &mut self.ledger.usual[arc as usize];
-        let outer = if outermost {
-            self.clock.now().all - since.all
+        Some(self.close_called(way_out, boxed.own))
+    }
+
+    /// Closes the active box, which is a usual one, or is the box that was called in a usual chain; its predicate.
+    #[inline(always)]
+    pub(super) fn close_called(&mut self, way_out: WayOut, own: u64) -> PredicateIndex {
+        let left = self.active;
+        let boxed = self.boxes.get(left);
+        let (parent, entry) = (boxed.parent, boxed.entry());
+        let outer = if entry.outermost {
+            self.clock.now().all - boxed.since.all
         } else {
             0
         };
+        let usual = &mut self.ledger.usual[entry.arc as usize];
         usual.count(way_out, own, outer);
         let predicate = usual.predicate;
-        let entry = Entry {
-            arc,
-            waits,
-            outermost,
-        };
         self.on_chain.leave(predicate, usual.callable, entry);
         self.active = parent;
         self.depth -= 1;
         self.boxes.release(left);
-        Some(predicate)
+        predicate
     }
 
     /// The active box is left for good.
