@@ -107,8 +107,8 @@ impl<K: Copy + Default + Eq + Hash, V: Default> SmallMap<K, V> {
     #[cold]
     fn find_from_now_on(&mut self, at: usize) {
         let first = if at == FEW { 0 } else { at };
-        let keys = self.entries.iter().map(|(key, _)| *key).zip(0..);
-        self.places.extend(keys.take(at + 1).skip(first));
+        let keys = self.entries[first..=at].iter().map(|(key, _)| *key);
+        self.places.extend(keys.zip(first..));
     }
 
     /// Where a key is, with the default value if it is new.
