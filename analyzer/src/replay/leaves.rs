@@ -31,11 +31,7 @@ impl Chunk<'_> {
         let Some((fails, delta)) = Event::short_end(next) else {
             return false;
         };
-        let way_out = if fails {
-            WayOut::Fail
-        } else {
-            WayOut::ExitDet
-        };
+        let way_out = if fails { WayOut::Fail } else { WayOut::ExitDet };
         match class {
             Class::Enter(_) => self.call_leaf(callable, way_out, delta),
             _ => self.depart_to_leaf(callable, way_out, delta),
@@ -114,7 +110,9 @@ impl Chunk<'_> {
                 reason: Reason::Failed,
             });
         } else {
-            let failed = self.last_failure.after_exit_det(|| Failed::after(then_fails));
+            let failed = self
+                .last_failure
+                .after_exit_det(|| Failed::after(then_fails));
             self.last_failure.set(failed);
         }
     }

@@ -32,20 +32,53 @@ pub(super) enum ReplayWork {
     },
 }
 
-/// Chunks for each thread. Each finds its arcs anew, and joining takes work in proportion to those.
-/// More chunks cost a trace of many contexts more than it gains from threads that end together.
-const CHUNKS: u64 = 8;
+/// The bytes of events of the largest chunk: several wait to be joined, with their figures.
+const MOST: u64 = 16 << 20;
 
-/// Cuts a trace into works of about the same size.
-pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec<ReplayWork> {
-    let size = options.chunk_bytes.unwrap_or_else(|| {
+/// How many bytes of events the chunks of a stream have.
+///
+/// Each chunk finds its arcs anew, and joining takes work in proportion to those: so chunks are large. The last ones
+/// are small, so that all threads end together; and so is the first, which tells whether the stream is one that had
+/// better be replayed in one piece.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChunkSizes {
+    least: u64,
+    most: u64,
+    threads: u64,
+}
+
+impl ChunkSizes {
+    fn of(trace: &Trace, options: &ReplayOptions) -> Self {
         let threads = rayon::current_num_threads() as u64;
-        if threads == 1 {
-            u64::MAX
-        } else {
-            (trace.size() / (threads * CHUNKS)).clamp(1 << 20, 16 << 20)
+        match options.chunk_bytes {
+            Some(size) => Self::alike(size),
+            None if threads == 1 => Self::alike(u64::MAX),
+            None => Self {
+                least: (trace.size() / (threads * 8)).clamp(1 << 20, MOST),
+                most: MOST,
+                threads,
+            },
         }
-    });
+    }
+
+    /// All have this size.
+    pub(super) fn alike(size: u64) -> Self {
+        Self {
+            least: size,
+            most: size,
+            threads: 1,
+        }
+    }
+
+    /// The size of a chunk, if so many bytes of the stream are left.
+    fn next(self, left: u64) -> u64 {
+        (left / (2 * self.threads)).clamp(self.least, self.most)
+    }
+}
+
+/// Cuts a trace into works.
+pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec<ReplayWork> {
+    let sizes = ChunkSizes::of(trace, options);
     // Work of a transparent box is its caller's, and an innermost redo re-enters callers. In the middle of a
     // stream neither is known. Where a window begins heights begin anew.
     let whole = scope.has_transparent() || scope.window.is_some();
@@ -55,7 +88,7 @@ pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec
     for (at, stream) in trace.streams().iter().enumerate() {
         let splits =
             !whole && stream.dialect() == Dialect::EveryRedo && scope.has_stream(stream.id);
-        let parts = parts(trace, stream.blocks.clone(), size);
+        let parts = parts(trace, stream.blocks.clone(), sizes);
         if splits && parts.len() > 1 {
             if !together.is_empty() {
                 works.push(ReplayWork::Streams(together));
@@ -71,7 +104,7 @@ pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec
         }
         together.end = at + 1;
         bytes += trace.bytes_of(stream.blocks.clone());
-        if bytes >= size.min(1 << 24) {
+        if bytes >= sizes.least.min(MOST) {
             works.push(ReplayWork::Streams(together));
             together = at + 1..at + 1;
             bytes = 0;
@@ -84,14 +117,18 @@ pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec
 }
 
 /// Ranges of these blocks of a stream that are about as large as asked for.
-pub(super) fn parts(trace: &Trace, blocks: Range<usize>, size: u64) -> Vec<Range<usize>> {
+pub(super) fn parts(trace: &Trace, blocks: Range<usize>, sizes: ChunkSizes) -> Vec<Range<usize>> {
+    let mut left = trace.bytes_of(blocks.clone());
+    let mut size = sizes.least;
     let mut parts = Vec::new();
     let (mut from, mut bytes) = (blocks.start, 0);
     for block in blocks.clone() {
         bytes += trace.bytes_of(block..block + 1);
         if bytes >= size {
             parts.push(from..block + 1);
+            left -= bytes;
             (from, bytes) = (block + 1, 0);
+            size = sizes.next(left);
         }
     }
     if from < blocks.end || parts.is_empty() {

@@ -21,8 +21,8 @@ pub use block::{
 };
 pub(crate) use block::{encode_close, offset as block_offset, with_crc};
 pub use event::{
-    ArgumentValue, Arguments, CompleteTable, Event, EventError, MAX_EVENT_BYTES, SyncCall,
-    SHORT_END, SyncRole, Take, ValueKind, decode_skip, encode_skip,
+    ArgumentValue, Arguments, CompleteTable, Event, EventError, MAX_EVENT_BYTES, SHORT_END,
+    SyncCall, SyncRole, Take, ValueKind, decode_skip, encode_skip,
 };
 pub(crate) use event::{
     CODE_CLAUSE, CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, TAG_BITS, TAG_CALL, TAG_CUT,

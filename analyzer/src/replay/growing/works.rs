@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use portmortem_tracer::format::Closing;
 
-use crate::replay::plan::{ReplayWork, parts};
+use crate::replay::plan::{ChunkSizes, ReplayWork, parts};
 use crate::replay::work::begin_of;
 use crate::trace::Trace;
 
@@ -105,7 +105,7 @@ impl BlockStretch<'_> {
         let is_short = in_order == blocks.end && self.survives_loss && self.is_short(blocks.end);
         let is_last = is_over && !is_short;
         if blocks.start < in_order {
-            let parts = parts(self.trace, blocks.start..in_order, size);
+            let parts = parts(self.trace, blocks.start..in_order, ChunkSizes::alike(size));
             works.extend(parts.into_iter().map(|part| ReplayWork::Part {
                 stream: self.at,
                 is_last: is_last && part.end == blocks.end,
