@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 mod answers;
+mod goals;
 mod loops;
 mod powers;
 mod recursion;
@@ -11,6 +12,7 @@ mod sums;
 mod uses;
 
 pub(super) use answers::{built_up, declared, keeps_some};
+pub(super) use goals::calls_only;
 pub(super) use powers::{Power, powers};
 pub(super) use recursion::goes_along_list;
 pub(super) use sums::{computed_with, sums};
@@ -494,41 +496,6 @@ mod tests {
             .collect();
         let expected: [&[&str]; 6] = [&[], &["c", "."], &["e", "."], &["h", "."], &[], &[]];
         assert_eq!(bodies, expected);
-    }
-
-    #[test]
-    fn what_looks_at_the_first_element_alone() {
-        let is_for_first = |body: &str| {
-            let text = format!("p(X) :-\n{body}.\n");
-            let clauses = clauses(&text);
-            let goals = GoalText::all(&clauses, 2, "findall");
-            assert_eq!(goals.len(), 1, "{body}");
-            assert_eq!(goals[0].arguments().len(), 3, "{body}");
-            goals[0].is_for_first(2)
-        };
-        for body in [
-            "findall(Y, q(X, Y), [Y|_])",
-            "findall(f(Y, Z), ( q(X, Y), r(Z, [a, b]) ), Ys), Ys = [f(A, B)|_], s(A, B)",
-            "( findall(Y, q(X, Y), Ys), Ys = [Y|_Rest] -> s(Y) ; t )",
-            "findall(Y, q(X, Y), Ys), nth0(0, Ys, Y)",
-            "findall(Y, q(X, Y), Ys), lists:nth1(1, Ys, Y)",
-        ] {
-            assert!(is_for_first(body), "{body}");
-        }
-        for body in [
-            "findall(Y, q(X, Y), Ys), Ys = [Y|_], s(Ys)",
-            "findall(Y, q(X, Y), X), X = [Y|_]",
-            "findall(Y, q(X, Y), Ys), Ys = [Y|Rest], s(Rest)",
-            "findall(Y, q(X, Y), Ys), Ys = [Y, Z|_]",
-            "findall(Y, q(X, Y), Ys), Ys = [Y]",
-            "findall(Y, q(X, Y), [Y])",
-            "findall(Y, q(X, Y), [Y|Rest]), s(Rest)",
-            "findall(Y, q(X, Y), Ys), nth0(1, Ys, Y)",
-            "findall(Y, q(X, Y), Ys), member(Y, Ys)",
-            "findall(Y, q(X, Y), _), s(_)",
-        ] {
-            assert!(!is_for_first(body), "{body}");
-        }
     }
 
     #[test]

@@ -8,172 +8,32 @@ use portmortem_tracer::format::Role;
 
 use super::clause_text::{self, Lexeme, Token};
 use super::evidence::{Evidence, reached};
-use super::name_patterns::is_one_of;
+use super::libraries::Effects;
 use super::source;
 use crate::calls::behaviour::Span;
 use crate::trace::{PredicateIndex, PredicateInfo};
 
-/// Built-in predicates that do more than compute, by name; with a star, by how their names begin.
-/// The engine does not say it of its own, which are written in C. Of predicates of libraries their
-/// clauses do, and of those of the program the trace and their clauses.
-const EFFECTS: [&str; 104] = [
-    "abolish*",
-    "assert*",
-    "at_end_of_stream",
-    "at_halt",
-    "b_getval",
-    "b_set_dict",
-    "b_setval",
-    "byte_count",
-    "character_count",
-    "close",
-    "concurrent*",
-    "consult",
-    "copy_stream_data",
-    "cputime",
-    "create_prolog_flag",
-    "current_flag",
-    "current_input",
-    "current_key",
-    "current_output",
-    "current_transaction",
-    "delete_directory",
-    "delete_file",
-    "directory_files",
-    "engine_*",
-    "erase",
-    "exists_directory",
-    "exists_file",
-    "fast_read",
-    "fast_write",
-    "fill_buffer",
-    "flag",
-    "flush_output",
-    "format",
-    "format_time",
-    "garbage_collect*",
-    "gensym",
-    "get",
-    "get0",
-    "get_byte",
-    "get_char",
-    "get_code",
-    "get_flag",
-    "get_single_char",
-    "get_time",
-    "getenv",
-    "halt",
-    "line_count",
-    "line_position",
-    "load_files",
-    "make_directory",
-    "message_queue_*",
-    "mutex_*",
-    "nb_*",
-    "nl",
-    "open",
-    "open_*",
-    "peek_*",
-    "portray_clause",
-    "print",
-    "print_message",
-    "print_message_lines",
-    "process_create",
-    "prompt",
-    "put",
-    "put_byte",
-    "put_char",
-    "put_code",
-    "random",
-    "random_*",
-    "read",
-    "read_clause",
-    "read_link",
-    "read_pending_*",
-    "read_string",
-    "read_term",
-    "realtime",
-    "recorda",
-    "recorded",
-    "recordz",
-    "rename_file",
-    "reset_gensym",
-    "retract*",
-    "see",
-    "seeing",
-    "seek",
-    "seen",
-    "set_*",
-    "setenv",
-    "shell",
-    "size_file",
-    "skip",
-    "sleep",
-    "snapshot",
-    "statistics",
-    "tab",
-    "tell",
-    "telling",
-    "thread_*",
-    "time_file",
-    "told",
-    "transaction",
-    "trie_*",
-    "wait_for_input",
-    "write*",
-];
-
-/// Of these, what does so as an atom by itself, too: as a goal, in an expression, or as what
-/// another predicate is to call. Other names are words that data is named by.
-const ALONE: [&str; 14] = [
-    "assert*",
-    "cputime",
-    "flush_output",
-    "format",
-    "halt",
-    "nb_*",
-    "nl",
-    "print_message",
-    "put_char",
-    "random",
-    "random_float",
-    "realtime",
-    "retract*",
-    "write*",
-];
-
-/// Those that write to a stream or make a text, as their first of so many arguments says.
-const TO_STREAM_OR_TEXT: [(&str, u32); 2] = [("format", 3), ("format_time", 3)];
-
-/// What that says if it is a text.
-const TEXTS: [&str; 4] = ["atom", "chars", "codes", "string"];
-
-/// Built-in predicates that change clauses, by how their names begin.
-const CHANGES: [&str; 4] = ["abolish*", "assert*", "erase", "retract*"];
-
-/// Whether the goals or expressions in some tokens do more than compute. Predicates that `is_known`
-/// names are another's matter.
-fn do_more_in(tokens: &[Token], is_known: impl Fn(&str) -> bool) -> bool {
+/// Whether the goals or expressions in some tokens do more than compute, or call something of which
+/// nothing is known. Predicates that `is_known` names are another's matter.
+fn do_more_in(effects: &Effects, tokens: &[Token], is_known: impl Fn(&str) -> bool) -> bool {
     let is_open = |token: Option<&Token>| {
         token.is_some_and(|token| matches!(token.kind, Lexeme::Open { arguments: true }))
     };
-    (0..tokens.len()).any(|at| {
+    let is_named = (0..tokens.len()).any(|at| {
         let token = &tokens[at];
         if token.kind != Lexeme::Atom || is_known(token.text) {
             return false;
         }
         if !is_open(tokens.get(at + 1)) {
-            return is_one_of(token.text, &ALONE);
+            return effects.is_named_alone(token.text);
         }
-        let is_to_either = TO_STREAM_OR_TEXT
-            .iter()
-            .any(|(name, _)| *name == token.text);
         let makes_text = tokens
             .get(at + 2)
-            .is_some_and(|first| TEXTS.contains(&first.text));
-        is_one_of(token.text, &EFFECTS)
-            && !(is_to_either && makes_text && is_open(tokens.get(at + 3)))
-    })
+            .is_some_and(|first| effects.makes_text(token.text, first.text));
+        effects.is_named(token.text) && !(makes_text && is_open(tokens.get(at + 3)))
+    });
+    let is_computing = |name: &str| is_known(name) || effects.is_computing(name);
+    is_named || !effects.is_complete() && !clause_text::calls_only(tokens, &is_computing)
 }
 
 /// Whether a predicate itself does more than compute: a built-in one, a library one with what it
@@ -245,24 +105,24 @@ fn of_call(evidence: &Evidence, predicate: PredicateIndex) -> bool {
     let Some(info) = evidence.analysis.trace.predicates().get(predicate as usize) else {
         return false;
     };
-    let name = info.declared.name.as_str();
+    let (effects, name) = (evidence.libraries.effects, info.declared.name.as_str());
+    // Collectors change nothing that is seen outside.
+    if info.is_collector() || effects.is_computing(name) {
+        return false;
+    }
     match info.has(Role::BuiltIn) {
-        true => is_one_of(name, &EFFECTS) && !is_to_stream_or_text(info),
+        true => effects.does_more(name) && !is_to_stream_or_text(effects, info),
         false => of_library(evidence, info),
     }
 }
 
-fn is_to_stream_or_text(info: &PredicateInfo) -> bool {
-    let declared = (info.declared.name.as_str(), info.declared.arity);
-    TO_STREAM_OR_TEXT.contains(&declared)
+fn is_to_stream_or_text(effects: &Effects, info: &PredicateInfo) -> bool {
+    effects.is_to_stream_or_text(&info.declared.name, info.declared.arity)
 }
 
 /// Whether what a predicate of a library leads to in its file does more than compute, or the file
-/// is not there. Collectors change nothing that is seen outside.
+/// is not there.
 fn of_library(evidence: &Evidence, info: &PredicateInfo) -> bool {
-    if info.is_collector() {
-        return false;
-    }
     let Some(text) = library_text(evidence, info) else {
         return true;
     };
@@ -278,7 +138,8 @@ fn of_library(evidence: &Evidence, info: &PredicateInfo) -> bool {
     let mut left = vec![info.declared.name.as_str()];
     while let Some(name) = left.pop() {
         for body in bodies.get(name).into_iter().flatten() {
-            if do_more_in(body, |name| bodies.contains_key(name)) {
+            let effects = evidence.libraries.effects;
+            if do_more_in(effects, body, |name| bodies.contains_key(name)) {
                 return true;
             }
             let atoms = body.iter().filter(|token| token.kind == Lexeme::Atom);
@@ -312,18 +173,21 @@ fn library_text(evidence: &Evidence, info: &PredicateInfo) -> Option<String> {
     texts.find(is_its_file)
 }
 
-/// Whether the source of a predicate does more than compute. The recorder does not record built-ins
-/// that take next to no time, such as those of global variables, and the first argument of
-/// `format/3` stands there alone: if there is no source, it writes.
+/// Whether the source of a predicate does more than compute. Recorders do not record built-ins that
+/// take next to no time, such as those of global variables, and the first argument of `format/3`
+/// stands there alone: if there is no source, it writes. Of an engine whose built-ins are not known
+/// the clauses may call anything then; what a program stores is facts, most likely.
 fn in_source(evidence: &Evidence, predicate: PredicateIndex) -> bool {
     let infos = evidence.analysis.trace.predicates();
+    let effects = evidence.libraries.effects;
     let Some(text) = source::of_predicate(evidence.analysis, predicate) else {
         let mut callees = evidence.callees_of(predicate);
-        return callees.any(|callee| is_to_stream_or_text(&infos[callee as usize]));
+        return !effects.is_complete() && !evidence.is_declared_dynamic(predicate)
+            || callees.any(|callee| is_to_stream_or_text(effects, &infos[callee as usize]));
     };
     let clauses = clause_text::clauses(&text);
     let mut bodies = clauses.iter().map(|clause| clause_text::body(clause));
-    bodies.any(|body| do_more_in(body, |name| evidence.is_name_of_program(name)))
+    bodies.any(|body| do_more_in(effects, body, |name| evidence.is_name_of_program(name)))
 }
 
 /// Whether the clauses of one of these predicates changed while a predicate was called, so that its
@@ -353,14 +217,18 @@ fn change_under(
 }
 
 /// The names of the predicates whose clauses were changed in some time; `None` of one that the
-/// text does not name.
+/// text does not name, and of what a predicate did of which nothing is known.
 fn changes(evidence: &Evidence, during: Span) -> BTreeSet<Option<String>> {
     let spans = &evidence.analysis.calls().behaviour.spans;
+    let effects = evidence.libraries.effects;
     let changing = spans.iter().filter(|&(&(callee, _), span)| {
-        let name = evidence.foreign_name(callee);
-        name.is_some_and(|name| is_one_of(name, &CHANGES)) && span.overlaps(&during)
+        let may_change = |name| effects.changes_clauses(name) || is_unknown(evidence, callee);
+        evidence.foreign_name(callee).is_some_and(may_change) && span.overlaps(&during)
     });
     let changing = changing.flat_map(|(&(callee, site), _)| {
+        if is_unknown(evidence, callee) {
+            return vec![None];
+        }
         let site = evidence
             .sites()
             .find(|goal| goal.callee == callee && goal.site == site);
@@ -380,6 +248,14 @@ fn changes(evidence: &Evidence, during: Span) -> BTreeSet<Option<String>> {
         }
     });
     changing.collect()
+}
+
+/// Whether nothing is known of a predicate that is none of the program.
+fn is_unknown(evidence: &Evidence, predicate: PredicateIndex) -> bool {
+    let info = evidence.analysis.trace.predicates().get(predicate as usize);
+    info.is_some_and(|info| {
+        !info.is_collector() && evidence.libraries.effects.is_unknown(&info.declared.name)
+    })
 }
 
 /// The name of the predicate that the argument of `assertz/1` and the like has clauses of, from

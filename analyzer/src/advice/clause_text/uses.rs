@@ -279,6 +279,41 @@ mod tests {
     }
 
     #[test]
+    fn what_looks_at_the_first_element_alone() {
+        let is_for_first = |body: &str| {
+            let text = format!("p(X) :-\n{body}.\n");
+            let clauses = clauses(&text);
+            let goals = GoalText::all(&clauses, 2, "findall");
+            assert_eq!(goals.len(), 1, "{body}");
+            assert_eq!(goals[0].arguments().len(), 3, "{body}");
+            goals[0].is_for_first(2)
+        };
+        for body in [
+            "findall(Y, q(X, Y), [Y|_])",
+            "findall(f(Y, Z), ( q(X, Y), r(Z, [a, b]) ), Ys), Ys = [f(A, B)|_], s(A, B)",
+            "( findall(Y, q(X, Y), Ys), Ys = [Y|_Rest] -> s(Y) ; t )",
+            "findall(Y, q(X, Y), Ys), nth0(0, Ys, Y)",
+            "findall(Y, q(X, Y), Ys), lists:nth1(1, Ys, Y)",
+        ] {
+            assert!(is_for_first(body), "{body}");
+        }
+        for body in [
+            "findall(Y, q(X, Y), Ys), Ys = [Y|_], s(Ys)",
+            "findall(Y, q(X, Y), X), X = [Y|_]",
+            "findall(Y, q(X, Y), Ys), Ys = [Y|Rest], s(Rest)",
+            "findall(Y, q(X, Y), Ys), Ys = [Y, Z|_]",
+            "findall(Y, q(X, Y), Ys), Ys = [Y]",
+            "findall(Y, q(X, Y), [Y])",
+            "findall(Y, q(X, Y), [Y|Rest]), s(Rest)",
+            "findall(Y, q(X, Y), Ys), nth0(1, Ys, Y)",
+            "findall(Y, q(X, Y), Ys), member(Y, Ys)",
+            "findall(Y, q(X, Y), _), s(_)",
+        ] {
+            assert!(!is_for_first(body), "{body}");
+        }
+    }
+
+    #[test]
     fn which_end_of_a_list_is_looked_at() {
         for (body, end) in [
             ("sort(X, [Y|_])", Some(ListEnd::First)),

@@ -1,17 +1,22 @@
-//! What advice knows of the built-in and library predicates of an engine: tables of names, chosen
-//! by the engine that the trace names. Of an engine without tables nothing is known, and causes of
-//! advice that ask for such predicates find none.
+//! What advice knows of the built-in and library predicates of an engine: tables, chosen by the
+//! engine that the trace names. Of an engine without tables only that is known which any Prolog has
+//! (`iso.rs`): causes of advice that ask for more find none, and what has effects may be any
+//! predicate that is not known to have none.
 //!
 //! What predicates are to the engine is no part of it: roles in the trace say that. Nor is what
 //! goals mean in Prolog: the causes of advice know it.
 
+mod effects;
+mod iso;
 mod swi_built_ins;
+mod swi_effects;
 mod swi_prolog;
 
 use portmortem_tracer::format::ENGINE_HOME;
 
 use super::clause_text::{self, Lexeme, Token};
 use super::name_patterns::is_one_of;
+pub(super) use effects::Effects;
 
 /// Predicates that take long for the same reason. A program may have its own ones of the same
 /// name: these are none.
@@ -145,6 +150,7 @@ pub(super) struct EngineLibraries {
     list_makers: &'static [ListMaker],
     /// Predicates that choose a value for a variable: the argument that it is, counted from 0.
     choosing: &'static [(&'static str, usize)],
+    pub(super) effects: &'static Effects,
     /// The directory with the files of libraries, below that of the engine.
     directory: Option<&'static str>,
     /// What modules of libraries may begin with that the names of their files do not.
@@ -168,6 +174,7 @@ static UNKNOWN: EngineLibraries = EngineLibraries {
     message_printers: &[],
     list_makers: &[],
     choosing: &[],
+    effects: &iso::EFFECTS,
     directory: None,
     module_prefix: "",
     looked_into: &[],

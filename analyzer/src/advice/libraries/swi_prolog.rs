@@ -2,6 +2,7 @@
 
 use super::{
     ConstraintLibrary, EngineLibraries, ListMaker, MessagePrinter, RuleRuntime, swi_built_ins,
+    swi_effects,
 };
 
 /// The name of the engine in headers of traces, before its version.
@@ -43,6 +44,7 @@ pub(super) static LIBRARIES: EngineLibraries = EngineLibraries {
     message_printers: MESSAGE_PRINTERS,
     list_makers: LIST_MAKERS,
     choosing: &[("lists:member/2", 0), ("system:between/3", 2)],
+    effects: &swi_effects::EFFECTS,
     directory: Some("library"),
     module_prefix: "prolog_",
     looked_into: &["clpfd"],
