@@ -17,14 +17,14 @@ const LEAST_AT_ONCE: u64 = 8;
 /// A finding for each goal that stores mostly clauses that it has stored before, in a program that
 /// removes many at once.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
-    let is_named = |callee, begin: &str| {
+    let is_named = |callee, names: &[&str]| {
         let name = evidence.foreign_name(callee);
-        name.is_some_and(|name| name.starts_with(begin))
+        name.is_some_and(|name| names.contains(&name))
     };
     let removing = || {
         evidence
             .sites()
-            .filter(|goal| is_named(goal.callee, "retract"))
+            .filter(|goal| is_named(goal.callee, &["retract", "retractall"]))
     };
     let removals = removing().fold(0, |sum: u64, goal| sum.saturating_add(goal.figures.calls));
     if removals == 0 {
@@ -35,7 +35,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     });
     let storing = evidence
         .sites()
-        .filter(|goal| is_named(goal.callee, "assert"));
+        .filter(|goal| is_named(goal.callee, &["assert", "asserta", "assertz"]));
     let found = storing.filter_map(|goal| {
         let values = &evidence.analysis.values().goals;
         let clause = values.get(&(goal.callee, goal.site))?.arguments.first()?;

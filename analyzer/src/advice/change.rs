@@ -5,7 +5,7 @@
 use super::chr_text::DeclaredConstraint;
 use super::effects::Dependence;
 use super::evidence::Evidence;
-use super::{Cause, Finding, chr_scans, effects};
+use super::{Cause, Finding, chr_scans, effects, libraries};
 use crate::Analysis;
 use crate::trace::PredicateIndex;
 
@@ -74,10 +74,6 @@ pub enum Change {
     /// The goal is left out to see what is saved if it costs nothing: no change to make.
     Free(ClauseLine, ConjunctionGoal),
 }
-
-/// Options of `labeling/2` that are tried: the smallest domain first, of several such the variable
-/// with the most constraints, domains that are halved.
-const ORDERS: [&str; 3] = ["ff", "ffc", "bisect"];
 
 /// What a change is made to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,7 +220,12 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             own.chain(commits(analysis, &finding.predicates)).collect()
         }
         Cause::VariableOrder => {
-            let of = |spot: ClauseLine| ORDERS.map(|order| Change::Labelled(spot.clone(), order));
+            let library = libraries::of_engine(&analysis.trace.header().engine).constraints;
+            let tried = library.map_or(&[][..], |library| library.tried);
+            let of = |spot: ClauseLine| {
+                let orders = tried.iter();
+                orders.map(move |order| Change::Labelled(spot.clone(), order))
+            };
             spot.into_iter().flat_map(of).collect()
         }
         Cause::LabelledFirst => {

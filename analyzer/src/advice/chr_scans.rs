@@ -92,7 +92,7 @@ fn finding(
         None => (
             debugged.to_owned(),
             String::new(),
-            "write :- chr_option(debug, off). before the constraints".to_owned(),
+            format!("write {} before the constraints", runtime.no_debugger),
         ),
         Some(first) => (
             format!(
@@ -107,12 +107,15 @@ fn finding(
                 counted(asked, "lookup was", "lookups were")
             ),
             format!(
-                "declare modes and types, with + for each argument that is always ground: :- chr_constraint {}(+int, …){}",
+                "declare modes and types, with + for each argument that is always ground: :- {} {}(+int, …){}",
+                runtime.declaration,
                 first.name,
                 match is_debugged {
-                    true =>
-                        "; and write :- chr_option(debug, off)., for code for the debugger has no indexes",
-                    false => "",
+                    true => format!(
+                        "; and write {}, for code for the debugger has no indexes",
+                        runtime.no_debugger
+                    ),
+                    false => String::new(),
                 }
             ),
         ),

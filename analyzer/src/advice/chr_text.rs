@@ -13,11 +13,11 @@ pub(super) struct DeclaredConstraint {
     pub(super) line: u32,
 }
 
-/// All constraints of a text, in the order in which they are declared.
-pub(super) fn declared(clauses: &[Vec<Token>]) -> Vec<DeclaredConstraint> {
-    let of = |clause: &Vec<Token>| match clause.as_slice() {
-        [neck, chr, items @ .., end]
-            if neck.text == ":-" && chr.text == "chr_constraint" && end.kind == Lexeme::End =>
+/// All constraints of a text, in the order in which this directive declares them.
+pub(super) fn declared(clauses: &[Vec<Token>], directive: &str) -> Vec<DeclaredConstraint> {
+    let declared = |clause: &Vec<Token>| match clause.as_slice() {
+        [neck, of, items @ .., end]
+            if neck.text == ":-" && of.text == directive && end.kind == Lexeme::End =>
         {
             let items = match items {
                 [open, inner @ .., _] if matches!(open.kind, Lexeme::Open { .. }) => inner,
@@ -27,7 +27,7 @@ pub(super) fn declared(clauses: &[Vec<Token>]) -> Vec<DeclaredConstraint> {
         }
         _ => Vec::new(),
     };
-    clauses.iter().flat_map(of).collect()
+    clauses.iter().flat_map(declared).collect()
 }
 
 /// `name/2`, `name(+int, ?any)` or `name`.
@@ -66,7 +66,7 @@ mod tests {
         let text = ":- use_module(library(chr)).\n:- chr_constraint a/2, b(+int, ?any),\n  'c d'(?list(int), ?any), e.\n\
                     :- chr_constraint(f/1).\na(X, Y) <=> X = Y.\n";
         let clauses = clause_text::clauses(text);
-        let found = declared(&clauses);
+        let found = declared(&clauses, "chr_constraint");
         let found: Vec<_> = found
             .iter()
             .map(|one| (one.name.as_str(), one.arity, one.has_ground, one.line))

@@ -16,7 +16,7 @@ pub(super) use goals::calls_only;
 pub(super) use powers::{Power, powers};
 pub(super) use recursion::goes_along_list;
 pub(super) use sums::{computed_with, sums};
-pub(super) use uses::{ListEnd, Maker, made_in_head};
+pub(super) use uses::{ElementGoals, KeyUse, KeyedGoal, ListEnd, Maker, made_in_head};
 
 /// A piece of the text that is neither layout nor a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

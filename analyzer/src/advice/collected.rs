@@ -21,8 +21,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             // Goals in the arguments of a collector stand between the two.
             let before = goals[..at].iter().rev();
             let mut collectors = before.filter(|goal| {
-                let names = ["findall", "bagof", "setof"];
-                is(evidence, goal.callee, &names) && goal.figures.calls >= test.figures.calls
+                is_collecting(evidence, goal.callee) && goal.figures.calls >= test.figures.calls
             });
             let found = collectors.next();
             findings.extend(found.and_then(|collector| finding(evidence, collector, test)));
@@ -35,10 +34,10 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 /// A finding for a goal that counts all solutions, if the text only asks whether there is one.
 fn counted(evidence: &Evidence, goal: &SiteData) -> Option<Finding> {
     let calls = goal.figures.calls;
-    if !is(evidence, goal.callee, &["aggregate_all"])
-        || calls < LEAST
-        || !source::counted_to_test(evidence.analysis, goal)
-    {
+    let counts = evidence
+        .libraries
+        .counts_with(evidence.foreign_name(goal.callee)?)?;
+    if calls < LEAST || !source::counted_to_test(evidence.analysis, goal, counts) {
         return None;
     }
     let (name, served) = (evidence.name(goal.callee), goal.figures.served_work_ticks);
@@ -60,13 +59,14 @@ fn counted(evidence: &Evidence, goal: &SiteData) -> Option<Finding> {
     })
 }
 
-fn is(evidence: &Evidence, predicate: PredicateIndex, names: &[&str]) -> bool {
+fn is_collecting(evidence: &Evidence, predicate: PredicateIndex) -> bool {
     let name = evidence.foreign_name(predicate);
-    name.is_some_and(|name| names.contains(&name))
+    name.is_some_and(|name| ["findall", "bagof", "setof"].contains(&name))
 }
 
 fn finding(evidence: &Evidence, collector: &SiteData, test: &SiteData) -> Option<Finding> {
-    if !is(evidence, test.callee, &["length"]) {
+    let name = evidence.foreign_name(test.callee)?;
+    if !evidence.libraries.is_measuring(name) {
         return None;
     }
     let (failed, calls) = (test.figures.fails, test.figures.calls);

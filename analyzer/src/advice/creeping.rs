@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, share};
+use super::libraries::ConstraintLibrary;
 use super::{Cause, Certainty, Finding};
 use crate::figures::contexts::way_up;
 use crate::tables::SiteData;
@@ -57,12 +58,14 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         return Vec::new();
     };
     let runs = runs(evidence).into_iter();
-    let findings = runs.filter_map(|(entry, runs)| finding(evidence, entry, runs, made.calls));
+    let findings =
+        runs.filter_map(|(entry, runs)| finding(evidence, library, entry, runs, made.calls));
     findings.collect()
 }
 
 fn finding(
     evidence: &Evidence,
+    library: &ConstraintLibrary,
     (caller, callee): ClauseAndCallee,
     runs: u64,
     made: u64,
@@ -106,11 +109,7 @@ fn finding(
             count(each),
             counted(made, "propagator", "propagators"),
         ),
-        remedy: "give the variables small domains before (X in 1..100), or add a constraint that \
-                 follows from the others and says at once what they find out step by step, such as \
-                 a bound for a sum. Constraints that contradict each other, X #< Y and Y #< X, take \
-                 a step for each number in between."
-            .to_owned(),
+        remedy: library.of_creeping.to_owned(),
         predicates: vec![callee],
         needs: Vec::new(),
     })

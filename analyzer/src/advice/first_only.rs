@@ -36,7 +36,8 @@ fn of_elements(evidence: &Evidence, maker: &SiteData) -> Option<Finding> {
         .libraries
         .list_maker(&declared.name, declared.arity)?;
     let list = (declared.arity as usize).checked_sub(1)?;
-    let (which, instead) = match source::end_of_list(evidence.analysis, maker, list)? {
+    let elements = &evidence.libraries.elements;
+    let (which, instead) = match source::end_of_list(evidence.analysis, maker, list, elements)? {
         ListEnd::First => ("first", known.of_first),
         ListEnd::Last => ("last", known.of_last),
     };
@@ -74,7 +75,8 @@ fn finding(evidence: &Evidence, collector: &SiteData, behind: &[SiteData]) -> Op
     if !behind.iter().any(are_many) {
         return None;
     }
-    let collected = source::collected_for_first(evidence.analysis, collector)?;
+    let collected =
+        source::collected_for_first(evidence.analysis, collector, &evidence.libraries.elements)?;
     // Goals in its arguments follow it, and each exit of the last one is a solution.
     let inner = behind.iter().take_while(|goal| {
         let info = evidence

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::chr_text::{self, DeclaredConstraint};
-use super::clause_text;
+use super::{clause_text, libraries};
 use crate::Analysis;
 use crate::trace::PredicateIndex;
 
@@ -24,10 +24,14 @@ pub(super) struct Constraint {
     pub(super) is_indexed: bool,
 }
 
-/// The constraints that a file declares; none if it is not there.
+/// The constraints that a file declares; none if it is not there, or the engine is not known to
+/// have such a library.
 pub(super) fn declared(analysis: &Analysis, file: &str) -> Vec<DeclaredConstraint> {
+    let Some(rules) = libraries::of_engine(&analysis.trace.header().engine).rules else {
+        return Vec::new();
+    };
     let text = fs::read_to_string(analysis.locate(file)).unwrap_or_default();
-    chr_text::declared(&clause_text::clauses(&text))
+    chr_text::declared(&clause_text::clauses(&text), rules.declaration)
 }
 
 /// The predicate of a file that posts a constraint.

@@ -233,6 +233,8 @@ fn by_test(
         return None;
     }
     let (from, by) = (evidence.name(generator.callee), evidence.name(predicate));
+    let library = evidence.libraries.constraints;
+    let labels = library.filter(|_| evidence.is_labelling(generator.callee));
     Some(Finding {
         cause: Cause::Generator,
         place: evidence.place_of(generator),
@@ -249,10 +251,11 @@ fn by_test(
             count(generator.figures.exits()),
             count(rejected),
         ),
-        remedy: if evidence.is_labelling(generator.callee) {
+        remedy: if let Some(library) = labels {
             format!(
-                "post the tests as constraints (#=, #<, …) before {from}, so that propagation prunes the search; or test as soon as \
-                 the variables that a test needs have values."
+                "post the tests as constraints ({}) before {from}, so that propagation prunes the search; or test as soon as \
+                 the variables that a test needs have values.",
+                library.tests
             )
         } else {
             let remedy = match evidence.is_leaf(generator.callee) {

@@ -229,7 +229,7 @@ fn explained(evidence: &Evidence, hot: &HotGoal) -> Explained {
     let name = evidence.name(hot.callee);
     let around = hot.site.and_then(|site| evidence.constraint_around(site));
     if let Some(constraint) = evidence.constraint_of(hot.callee).or(around) {
-        return of_rules(name, constraint);
+        return of_rules(evidence, name, constraint);
     }
     if evidence.is_of_program(hot.callee) {
         return of_program(evidence, hot);
@@ -271,8 +271,10 @@ fn explained(evidence: &Evidence, hot: &HotGoal) -> Explained {
     }
 }
 
-/// The same of what library chr makes of rules.
-fn of_rules(name: &str, constraint: &Constraint) -> Explained {
+/// The same of what a library makes of rules.
+fn of_rules(evidence: &Evidence, name: &str, constraint: &Constraint) -> Explained {
+    let rules = evidence.libraries.rules;
+    let library = rules.map_or("", |rules| rules.library);
     let modes = match constraint.is_indexed {
         true => "",
         false => {
@@ -281,7 +283,7 @@ fn of_rules(name: &str, constraint: &Constraint) -> Explained {
     };
     Explained::new(
         format!(
-            " {name} is code that library chr makes of the rules of {}, or that this calls: it looks for the other constraints of a \
+            " {name} is code that library {library} makes of the rules of {}, or that this calls: it looks for the other constraints of a \
              rule.",
             constraint.name
         ),

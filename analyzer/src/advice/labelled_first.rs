@@ -100,7 +100,7 @@ fn finding(
              leaves out whole parts of the search. {name} comes last in the clause{}.",
             match gives {
                 Gives::AnyVariable => "",
-                Gives::One(_) => ", as a domain (X in 1..9) and label/1",
+                Gives::One(_) => library.of_choice,
             }
         ),
         predicates,

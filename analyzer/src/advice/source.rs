@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::clause_text::{self, GoalText, ListEnd};
+use super::clause_text::{self, ElementGoals, GoalText, KeyedGoal, ListEnd};
+use super::libraries::ConstraintLibrary;
 use crate::Analysis;
 use crate::tables::SiteData;
 use crate::trace::{PredicateIndex, PredicateInfo};
@@ -130,13 +131,14 @@ pub(super) fn at_site<T>(
 pub(super) fn collected_for_first(
     analysis: &Analysis,
     collector: &SiteData,
+    elements: &ElementGoals,
 ) -> Option<Vec<String>> {
     at_site(analysis, collector, |goals| {
         let [goal] = goals else {
             return None;
         };
         let names = goal.atoms_in(1).into_iter().map(str::to_owned);
-        goal.is_for_first(2).then(|| names.collect())
+        goal.is_for_first(2, elements).then(|| names.collect())
     })
 }
 
@@ -146,12 +148,13 @@ pub(super) fn end_of_list(
     analysis: &Analysis,
     maker: &SiteData,
     argument: usize,
+    elements: &ElementGoals,
 ) -> Option<ListEnd> {
     at_site(analysis, maker, |goals| {
         let [goal] = goals else {
             return None;
         };
-        goal.end_of_list(argument)
+        goal.end_of_list(argument, elements)
     })
 }
 
@@ -173,26 +176,30 @@ pub(super) fn opened_to(analysis: &Analysis, opening: &SiteData, modes: &[&str])
     found == Some(true)
 }
 
-/// Whether a goal counts solutions, and its clause only compares their number with none.
-pub(super) fn counted_to_test(analysis: &Analysis, counting: &SiteData) -> bool {
+/// Whether a goal counts solutions, as this first argument says, and its clause only compares their
+/// number with none.
+pub(super) fn counted_to_test(analysis: &Analysis, counting: &SiteData, count: &str) -> bool {
     let found = at_site(analysis, counting, |goals| {
         let [goal] = goals else {
             return None;
         };
-        Some(goal.atoms_in(0) == ["count"] && goal.is_compared_with_none(2))
+        Some(goal.atoms_in(0) == [count] && goal.is_compared_with_none(2))
     });
     found == Some(true)
 }
 
 /// Whether a goal that labels constraint variables takes the leftmost one next: no option says
 /// otherwise. A list of options may be a variable: then the text does not say.
-pub(super) fn labels_leftmost(analysis: &Analysis, labelling: &SiteData) -> bool {
-    let orders = ["ff", "ffc", "min", "max"];
+pub(super) fn labels_leftmost(
+    analysis: &Analysis,
+    labelling: &SiteData,
+    library: &ConstraintLibrary,
+) -> bool {
     let found = at_site(analysis, labelling, |goals| {
         let goal = goals.first()?;
         let has_no_order =
-            || goal.is_list(0) && !goal.atoms_in(0).iter().any(|atom| orders.contains(atom));
-        Some(goal.name() == "label" || has_no_order())
+            || goal.is_list(0) && !goal.atoms_in(0).iter().any(|atom| library.orders(atom));
+        Some(library.is_without_options(goal.name()) || has_no_order())
     });
     found == Some(true)
 }
@@ -266,13 +273,14 @@ pub(super) fn is_only_for(
 pub(super) fn keys(
     analysis: &Analysis,
     maker: &SiteData,
+    keyed: &[KeyedGoal],
     is_dynamic: impl Fn(&str) -> bool,
 ) -> Vec<usize> {
     let found = at_site(analysis, maker, |goals| {
         let [goal] = goals else {
             return None;
         };
-        Some(goal.keys(&is_dynamic))
+        Some(goal.keys(keyed, &is_dynamic))
     });
     found.unwrap_or_default()
 }

@@ -36,7 +36,12 @@ fn finding(evidence: &Evidence, maker: &SiteData) -> Option<Finding> {
     }
     let is_dynamic =
         |name: &str| evidence.is_dynamic_name(name) && evidence.is_name_of_program(name);
-    let keys = source::keys(evidence.analysis, maker, is_dynamic);
+    let keys = source::keys(
+        evidence.analysis,
+        maker,
+        evidence.libraries.keyed,
+        is_dynamic,
+    );
     if !keys.iter().any(|key| made.contains(key)) {
         return None;
     }

@@ -13,11 +13,13 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 
 fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
     let name = evidence.name(site.callee);
-    let is_ordering = evidence.libraries.constraints?.is_ordering(name);
+    let library = evidence.libraries.constraints?;
+    let is_ordering = library.is_ordering(name);
     let is_of_program = site
         .info()
         .is_some_and(|goal| evidence.is_of_program(goal.caller));
-    if !is_ordering || !is_of_program || !source::labels_leftmost(evidence.analysis, site) {
+    if !is_ordering || !is_of_program || !source::labels_leftmost(evidence.analysis, site, library)
+    {
         return None;
     }
     let served = site.figures.served_work_ticks;
@@ -39,12 +41,7 @@ fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
             share(served, evidence.total_ticks),
             search(evidence, site),
         ),
-        remedy: "try labeling([ff], Variables), which takes the variable with the smallest domain \
-                 next and so fails early; ffc, which asks for the most constraints, too, or bisect for \
-                 large domains may be better still. Variables that follow from others come last in the list. \
-                 Solutions come in another order. If all of them are asked for, or the time goes \
-                 into propagation, it helps less."
-            .to_owned(),
+        remedy: library.of_order.to_owned(),
         predicates: vec![site.callee],
         needs: Vec::new(),
     })

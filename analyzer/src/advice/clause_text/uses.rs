@@ -6,33 +6,33 @@ use super::{GoalText, Lexeme, Token, opens_arguments};
 
 /// What is done with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum KeyUse {
+pub(in crate::advice) enum KeyUse {
     /// Something is looked up by it.
     Lookup,
     /// Something is kept under it.
     Store,
 }
 
+/// A predicate that looks something up by a key, or keeps it under a key. Any term can be one.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::advice) struct KeyedGoal {
+    pub(in crate::advice) name: &'static str,
+    /// The argument that is the key, counted from 0.
+    pub(in crate::advice) key: usize,
+    pub(in crate::advice) does: KeyUse,
+}
+
 /// Predicates that keep a clause.
 const STORING: [&str; 3] = ["assert", "asserta", "assertz"];
 
-/// Predicates that look something up by a key, or keep it under a key: the place of the key among
-/// the arguments, counted from 0. Any term can be one.
-const BY_KEY: [(&str, usize, KeyUse); 13] = [
-    ("del_assoc", 0, KeyUse::Lookup),
-    ("get_assoc", 0, KeyUse::Lookup),
-    ("ht_get", 1, KeyUse::Lookup),
-    ("ht_put", 1, KeyUse::Store),
-    ("memberchk", 0, KeyUse::Lookup),
-    ("put_assoc", 0, KeyUse::Store),
-    ("rb_insert", 1, KeyUse::Store),
-    ("rb_insert_new", 1, KeyUse::Lookup),
-    ("rb_lookup", 0, KeyUse::Lookup),
-    ("rb_update", 1, KeyUse::Store),
-    ("trie_gen", 1, KeyUse::Lookup),
-    ("trie_insert", 1, KeyUse::Lookup),
-    ("trie_lookup", 1, KeyUse::Lookup),
-];
+/// Predicates that give an element of a list, by name.
+#[derive(Debug)]
+pub(in crate::advice) struct ElementGoals {
+    /// Those that give the first one, with their first argument; their second one is the list.
+    pub(in crate::advice) first: &'static [(&'static str, &'static str)],
+    /// Those that give the last one of the list that is their first argument.
+    pub(in crate::advice) last: &'static [&'static str],
+}
 
 /// The element of a list that a clause looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,10 +81,14 @@ pub(in crate::advice) fn made_in_head(clause: &[Token], makers: &[Maker]) -> Vec
 
 impl<'t> GoalText<'t> {
     /// Which element of the list that an argument is the clause looks at, if that is one: it takes
-    /// the first one, as [`Self::is_for_first`] says, or the list stands once more, as that of
-    /// `last/2`.
-    pub(in crate::advice) fn end_of_list(&self, argument: usize) -> Option<ListEnd> {
-        if self.is_for_first(argument) {
+    /// the first one, as [`Self::is_for_first`] says, or the list stands once more, as that of a
+    /// goal that gives its last element.
+    pub(in crate::advice) fn end_of_list(
+        &self,
+        argument: usize,
+        elements: &ElementGoals,
+    ) -> Option<ListEnd> {
+        if self.is_for_first(argument, elements) {
             return Some(ListEnd::First);
         }
         let list = self.variable_in(argument).filter(|list| *list != "_")?;
@@ -96,15 +100,20 @@ impl<'t> GoalText<'t> {
         };
         let is_list_of_last = at >= 2
             && opens_arguments(self.tokens, at - 1)
-            && self.is(at - 2, "last")
+            && elements.last.iter().any(|last| self.is(at - 2, last))
             && self.tokens.get(at + 1)?.kind == Lexeme::Comma;
         is_list_of_last.then_some(ListEnd::Last)
     }
 
     /// The arguments of the goal, counted from 0, that are a variable, or a term around one as
     /// `atom(Text)`, by which something is looked up, and which stands elsewhere in the clause only
-    /// where something is looked up by it or kept under it. `is_dynamic` says so of predicates.
-    pub(in crate::advice) fn keys(&self, is_dynamic: impl Fn(&str) -> bool) -> Vec<usize> {
+    /// where something is looked up by it or kept under it: as the key of one of these goals, or in
+    /// the arguments of a predicate that `is_dynamic`.
+    pub(in crate::advice) fn keys(
+        &self,
+        keyed: &[KeyedGoal],
+        is_dynamic: impl Fn(&str) -> bool,
+    ) -> Vec<usize> {
         let own = self.name..self.end(self.name);
         let is_key = |argument: &usize| {
             let Some(variable) = self.variable_around(*argument) else {
@@ -117,21 +126,27 @@ impl<'t> GoalText<'t> {
             if uses.peek().is_some_and(|&at| at < own.start) {
                 return false;
             }
-            let uses: Option<Vec<KeyUse>> = uses.map(|at| self.key_use(at, &is_dynamic)).collect();
+            let uses = uses.map(|at| self.key_use(at, keyed, &is_dynamic));
+            let uses: Option<Vec<KeyUse>> = uses.collect();
             uses.is_some_and(|uses| uses.contains(&KeyUse::Lookup))
         };
         (0..self.arguments().len()).filter(is_key).collect()
     }
 
     /// What the goal that a place stands in does with what is there, if that is a key.
-    fn key_use(&self, at: usize, is_dynamic: impl Fn(&str) -> bool) -> Option<KeyUse> {
+    fn key_use(
+        &self,
+        at: usize,
+        keyed: &[KeyedGoal],
+        is_dynamic: impl Fn(&str) -> bool,
+    ) -> Option<KeyUse> {
         super::neck(self.tokens).filter(|&neck| neck < at)?;
         let found = self.names_around(at).find_map(|(open, name)| {
             let end = self.after_bracket(open) - 1;
             let parts = self.parts(open + 1..end);
             let argument = parts.iter().position(|part| part.contains(&at))?;
-            match BY_KEY.iter().find(|(of, ..)| *of == name) {
-                Some(&(_, key, does)) => (key == argument).then_some(does),
+            match keyed.iter().find(|one| one.name == name) {
+                Some(one) => (one.key == argument).then_some(one.does),
                 None => is_dynamic(name).then_some(KeyUse::Lookup),
             }
         })?;
@@ -170,8 +185,8 @@ impl<'t> GoalText<'t> {
 
     /// Whether the clause looks at no more than the first element of the list that an argument is:
     /// the argument is `[X|_]`, or a variable that stands once more, in `List = [X|_]` or as the
-    /// list of `nth0(0, …)` or `nth1(1, …)`.
-    pub(in crate::advice) fn is_for_first(&self, argument: usize) -> bool {
+    /// list of a goal that gives its first element.
+    pub(in crate::advice) fn is_for_first(&self, argument: usize, elements: &ElementGoals) -> bool {
         let Some(range) = self.arguments().get(argument).cloned() else {
             return false;
         };
@@ -187,14 +202,14 @@ impl<'t> GoalText<'t> {
             return false;
         };
         let text = |at: usize| self.tokens.get(at).map_or("", |token| token.text);
-        let is_nth = |name: &str, n: &str| {
-            at >= 4 && self.is(at - 4, name) && text(at - 2) == n && text(at - 1) == ","
+        let is_of_first = |&(name, first): &(&str, &str)| {
+            at >= 4 && self.is(at - 4, name) && text(at - 2) == first && text(at - 1) == ","
         };
         let is_unified = text(at + 1) == "=" && text(at + 2) == "[" && {
             let end = self.after_bracket(at + 2);
             self.is_first_of_list(at + 2..end)
         };
-        list.text != "_" && (is_unified || is_nth("nth0", "0") || is_nth("nth1", "1"))
+        list.text != "_" && (is_unified || elements.first.iter().any(is_of_first))
     }
 
     /// Whether a term is `[X|_]`, and nothing else in the clause names the rest of that list.
@@ -278,6 +293,11 @@ mod tests {
         say(&goals[0])
     }
 
+    const ELEMENTS: ElementGoals = ElementGoals {
+        first: &[("nth0", "0"), ("nth1", "1")],
+        last: &["last"],
+    };
+
     #[test]
     fn what_looks_at_the_first_element_alone() {
         let is_for_first = |body: &str| {
@@ -286,7 +306,7 @@ mod tests {
             let goals = GoalText::all(&clauses, 2, "findall");
             assert_eq!(goals.len(), 1, "{body}");
             assert_eq!(goals[0].arguments().len(), 3, "{body}");
-            goals[0].is_for_first(2)
+            goals[0].is_for_first(2, &ELEMENTS)
         };
         for body in [
             "findall(Y, q(X, Y), [Y|_])",
@@ -325,15 +345,23 @@ mod tests {
             ("sort(X, [Y])", None),
             ("sort(X, _), last(X, Y)", None),
         ] {
-            let found = of_goal(body, "sort", |goal| goal.end_of_list(1));
+            let found = of_goal(body, "sort", |goal| goal.end_of_list(1, &ELEMENTS));
             assert_eq!(found, end, "{body}");
         }
     }
 
     #[test]
     fn what_is_a_key() {
+        let goal = |name, does| KeyedGoal { name, key: 0, does };
+        let keyed = [
+            goal("get_assoc", KeyUse::Lookup),
+            goal("put_assoc", KeyUse::Store),
+            goal("memberchk", KeyUse::Lookup),
+        ];
         let is_key = |body: &str| {
-            let keys = of_goal(body, "make", |goal| goal.keys(|name| name == "seen"));
+            let keys = of_goal(body, "make", |goal| {
+                goal.keys(&keyed, |name| name == "seen")
+            });
             !keys.is_empty()
         };
         for body in [

@@ -3,6 +3,12 @@
 
 use super::effects::Effects;
 
+/// Predicates that give the first element of their second argument, with the first one.
+pub(super) const FIRST_ELEMENT: &[(&str, &str)] = &[("nth0", "0"), ("nth1", "1")];
+
+/// Predicates that tell how long a list is.
+pub(super) const MEASURING: &[&str] = &["length"];
+
 /// For engines without a table of their own. What is not said here may do anything.
 pub(super) static EFFECTS: Effects = Effects {
     names: &[

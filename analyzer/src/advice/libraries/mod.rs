@@ -9,12 +9,13 @@
 mod effects;
 mod iso;
 mod swi_built_ins;
+mod swi_constraints;
 mod swi_effects;
 mod swi_prolog;
 
 use portmortem_tracer::format::ENGINE_HOME;
 
-use super::clause_text::{self, Lexeme, Token};
+use super::clause_text::{self, ElementGoals, KeyedGoal, Lexeme, Token};
 use super::name_patterns::is_one_of;
 pub(super) use effects::Effects;
 
@@ -85,6 +86,20 @@ pub(super) struct ConstraintLibrary {
     pub(super) runs_propagator: &'static str,
     /// The indicator of the one that makes a propagator.
     pub(super) makes_propagator: &'static str,
+    /// Names of labelling predicates without options.
+    without_options: &'static [&'static str],
+    /// Options that say which variable gets a value next.
+    orders: &'static [&'static str],
+    /// Options of labelling that are worth a trial.
+    pub(super) tried: &'static [&'static str],
+    /// What to do where variables get values in the order in which they are written.
+    pub(super) of_order: &'static str,
+    /// What to do where propagators narrow domains step by step.
+    pub(super) of_creeping: &'static str,
+    /// How a choice of a value is written with constraints, and what comes last then.
+    pub(super) of_choice: &'static str,
+    /// Some constraints that tests can be written with.
+    pub(super) tests: &'static str,
 }
 
 impl ConstraintLibrary {
@@ -109,15 +124,31 @@ impl ConstraintLibrary {
         is_one_of(name, self.asking)
     }
 
+    /// Whether an option of labelling says which variable gets a value next.
+    pub(super) fn orders(&self, option: &str) -> bool {
+        self.orders.contains(&option)
+    }
+
+    /// Whether a labelling predicate has no options.
+    pub(super) fn is_without_options(&self, name: &str) -> bool {
+        self.without_options.contains(&name)
+    }
+
     /// Whether a token of a clause is a constraint that is an operator.
     pub(super) fn is_constraint(&self, token: &Token) -> bool {
         token.kind == Lexeme::Atom && self.operators.contains(&token.text)
     }
 }
 
-/// What the predicates call that are made of constraint handling rules.
+/// The library of constraint handling rules, and what the predicates call that it makes of rules.
 #[derive(Debug)]
 pub(super) struct RuleRuntime {
+    /// Its name.
+    pub(super) library: &'static str,
+    /// The directive that declares constraints.
+    pub(super) declaration: &'static str,
+    /// The directive that has rules compiled without code for the debugger.
+    pub(super) no_debugger: &'static str,
     /// The indicator of the predicate that gives one constraint after the other.
     pub(super) gives_constraints: &'static str,
     /// How the indicators of predicates begin that look for a variable to look constraints up by.
@@ -151,6 +182,13 @@ pub(super) struct EngineLibraries {
     /// Predicates that choose a value for a variable: the argument that it is, counted from 0.
     choosing: &'static [(&'static str, usize)],
     pub(super) effects: &'static Effects,
+    pub(super) keyed: &'static [KeyedGoal],
+    pub(super) elements: ElementGoals,
+    /// Names of predicates that tell how long a list is.
+    measuring: &'static [&'static str],
+    /// Names of predicates that count solutions, as their first argument says. Their third one is
+    /// the number.
+    counting: &'static [(&'static str, &'static str)],
     /// The directory with the files of libraries, below that of the engine.
     directory: Option<&'static str>,
     /// What modules of libraries may begin with that the names of their files do not.
@@ -175,6 +213,13 @@ static UNKNOWN: EngineLibraries = EngineLibraries {
     list_makers: &[],
     choosing: &[],
     effects: &iso::EFFECTS,
+    keyed: &[],
+    elements: ElementGoals {
+        first: iso::FIRST_ELEMENT,
+        last: &[],
+    },
+    measuring: iso::MEASURING,
+    counting: &[],
     directory: None,
     module_prefix: "",
     looked_into: &[],
@@ -256,6 +301,17 @@ impl EngineLibraries {
     /// The argument of a predicate, counted from 0, that is a variable for which it chooses values.
     pub(super) fn chosen_by(&self, indicator: &str) -> Option<usize> {
         argument_of(self.choosing, indicator)
+    }
+
+    /// Whether a predicate tells how long a list is.
+    pub(super) fn is_measuring(&self, name: &str) -> bool {
+        self.measuring.contains(&name)
+    }
+
+    /// With which first argument a predicate counts solutions, if it is one that does.
+    pub(super) fn counts_with(&self, name: &str) -> Option<&'static str> {
+        let found = self.counting.iter().find(|(one, _)| *one == name);
+        found.map(|&(_, count)| count)
     }
 
     /// The files, as traces name them, one of which may define a module of a library.

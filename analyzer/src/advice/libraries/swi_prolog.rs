@@ -1,9 +1,9 @@
 //! The built-in and library predicates of SWI-Prolog that advice knows.
 
-use super::{
-    ConstraintLibrary, EngineLibraries, ListMaker, MessagePrinter, RuleRuntime, swi_built_ins,
-    swi_effects,
-};
+use super::super::clause_text::{ElementGoals, KeyUse, KeyedGoal};
+use super::swi_constraints::{CONSTRAINTS, RULES};
+use super::{EngineLibraries, ListMaker, MessagePrinter};
+use super::{iso, swi_built_ins, swi_effects};
 
 /// The name of the engine in headers of traces, before its version.
 pub(super) const NAME: &str = "SWI-Prolog";
@@ -45,6 +45,13 @@ pub(super) static LIBRARIES: EngineLibraries = EngineLibraries {
     list_makers: LIST_MAKERS,
     choosing: &[("lists:member/2", 0), ("system:between/3", 2)],
     effects: &swi_effects::EFFECTS,
+    keyed: KEYED,
+    elements: ElementGoals {
+        first: iso::FIRST_ELEMENT,
+        last: &["last"],
+    },
+    measuring: iso::MEASURING,
+    counting: &[("aggregate_all", "count")],
     directory: Some("library"),
     module_prefix: "prolog_",
     looked_into: &["clpfd"],
@@ -52,24 +59,31 @@ pub(super) static LIBRARIES: EngineLibraries = EngineLibraries {
     rules: Some(&RULES),
 };
 
-static CONSTRAINTS: ConstraintLibrary = ConstraintLibrary {
-    module: "clpfd",
-    labelling: "clpfd:label/1 clpfd:labeling/2 clpfd:indomain/1",
-    ordering: "clpfd:label/1 clpfd:labeling/2",
-    asking: &["fd_*", "transpose"],
-    operators: &[
-        "#=", "#\\=", "#<", "#>", "#=<", "#>=", "#\\", "#<==>", "#==>", "#<==", "#\\/", "#/\\",
-    ],
-    runs_propagator: "clpfd:activate_propagator/1",
-    makes_propagator: "clpfd:make_propagator/2",
-};
+const fn looked_up(name: &'static str, key: usize) -> KeyedGoal {
+    let does = KeyUse::Lookup;
+    KeyedGoal { name, key, does }
+}
 
-/// Library chr.
-static RULES: RuleRuntime = RuleRuntime {
-    gives_constraints: "lists:member/2",
-    seeks_variable: "chr_runtime:'chr newvia",
-    tells_debugger: "chr_runtime:'chr debug_event'",
-};
+const fn kept(name: &'static str, key: usize) -> KeyedGoal {
+    let does = KeyUse::Store;
+    KeyedGoal { name, key, does }
+}
+
+const KEYED: &[KeyedGoal] = &[
+    looked_up("del_assoc", 0),
+    looked_up("get_assoc", 0),
+    looked_up("ht_get", 1),
+    kept("ht_put", 1),
+    looked_up("memberchk", 0),
+    kept("put_assoc", 0),
+    kept("rb_insert", 1),
+    looked_up("rb_insert_new", 1),
+    looked_up("rb_lookup", 0),
+    kept("rb_update", 1),
+    looked_up("trie_gen", 1),
+    looked_up("trie_insert", 1),
+    looked_up("trie_lookup", 1),
+];
 
 const MESSAGE_PRINTERS: &[MessagePrinter] = &[
     MessagePrinter {
