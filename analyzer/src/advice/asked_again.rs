@@ -92,9 +92,11 @@ fn finding(evidence: &Evidence, goal: &SiteData, values: &ValueFigures) -> Findi
             count(goal.figures.calls),
             evidence.time(goal.figures.served_work_ticks),
         ),
-        remedy: "compute it once, before the loop, and hand the result on. Where each round takes another part of it, go over it once, \
-                 for all rounds: sums by key in an assoc, or pairs that are grouped (keysort/2, group_pairs_by_key/2)."
-            .to_owned(),
+        remedy: format!(
+            "compute it once, before the loop, and hand the result on. Where each round takes another part of it, go over it once, \
+             for all rounds: {}",
+            evidence.libraries.remedies.for_all_rounds
+        ),
         predicates: vec![goal.callee],
         needs: Vec::new(),
     }

@@ -64,9 +64,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 count(removals),
                 evidence.time(removed),
             ),
-            remedy: "leave the facts that stay: store what is new (assertz/1) and remove what has gone (retract/1), one by one; or hand the \
-                     data on as an argument (library(assoc), library(ordsets)) and store it at the end, if at all."
-                .to_owned(),
+            remedy: format!(
+                "leave the facts that stay: store what is new (assertz/1) and remove what has gone (retract/1), one by one; or hand the \
+                 data on as an argument ({}) and store it at the end, if at all.",
+                evidence.libraries.remedies.in_place_of_facts
+            ),
             predicates: vec![goal.callee],
             needs: Vec::new(),
         })

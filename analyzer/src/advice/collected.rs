@@ -6,8 +6,12 @@ use crate::tables::SiteData;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
-const REMEDY: &str = "if the question is whether there is a solution, ask for one: \\+ Goal for none, once(Goal) or Goal -> … for \
-                      some; for at least N, findnsols/4 or limit/2 of library(solution_sequences).";
+fn remedy(evidence: &Evidence) -> String {
+    format!(
+        "if the question is whether there is a solution, ask for one: \\+ Goal for none, once(Goal) or Goal -> … for some{}",
+        evidence.libraries.remedies.some_solutions
+    )
+}
 
 /// Fewer calls are not worth another goal.
 const LEAST: u64 = 100;
@@ -53,7 +57,7 @@ fn counted(evidence: &Evidence, goal: &SiteData) -> Option<Finding> {
             count(calls),
             evidence.time(served),
         ),
-        remedy: REMEDY.to_owned(),
+        remedy: remedy(evidence),
         predicates: vec![goal.callee],
         needs: Vec::new(),
     })
@@ -92,7 +96,7 @@ fn finding(evidence: &Evidence, collector: &SiteData, test: &SiteData) -> Option
             count(calls),
             share(failed, calls),
         ),
-        remedy: REMEDY.to_owned(),
+        remedy: remedy(evidence),
         predicates: vec![collector.callee, test.callee],
         needs: Vec::new(),
     })

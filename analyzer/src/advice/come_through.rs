@@ -67,7 +67,7 @@ fn of_generator(
         evidence.name(rejecting.callee),
     );
     let remedy = match is_free && at > 0 {
-        _ if source::is_grammar(evidence.analysis, predicate) => in_grammar(from),
+        _ if source::is_grammar(evidence.analysis, predicate) => in_grammar(evidence, from),
         true => format!(
             "nothing before it says which solutions of {from} are wanted, so all are tried with all that was found before. Put first the goals that \
              lead from what is known to what {from} has to give, such as those that {by} is made of, and call {from} behind them \
@@ -107,9 +107,10 @@ fn of_generator(
 }
 
 /// The order of the goals of a grammar rule is that of the text: what is left is to give less.
-pub(super) fn in_grammar(from: &str) -> String {
+pub(super) fn in_grammar(evidence: &Evidence, from: &str) -> String {
+    let commits = evidence.libraries.remedies.commits_in_grammar;
     format!(
         "let {from} take the text in one way where one is meant: leave out what can be taken by what comes before or behind it, too \
-         (white space), let its alternatives exclude each other, and commit (!, once//1) as soon as it is known which one it is."
+         (white space), let its alternatives exclude each other, and commit ({commits}) as soon as it is known which one it is."
     )
 }

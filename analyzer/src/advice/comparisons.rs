@@ -72,8 +72,8 @@ fn finding(
             share(ticks, evidence.total_ticks),
         ),
         remedy: format!(
-            "call {key} once for each element, sort pairs Key-Element with keysort/2 or sort/4, and take the keys off again \
-             (library(pairs): map_list_to_pairs/3, pairs_values/2)."
+            "call {key} once for each element, {}",
+            evidence.libraries.remedies.sorted_by_key
         ),
         predicates: vec![costliest.callee, comparison],
         needs: Vec::new(),

@@ -82,11 +82,13 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             ),
             remedy: match evidence.is_of_program(predicate) {
                 true if !is_one => format!(
-                    "collect its solutions once, before the loop that calls it (findall/3), and hand the list on; or \":- table {name}.\", if what it \
-                     reads does not change meanwhile, and neither the order of solutions nor how often one comes matters."
+                    "collect its solutions once, before the loop that calls it (findall/3), and hand the list on; or {}, if what it \
+                     reads does not change meanwhile, and neither the order of solutions nor how often one comes matters.",
+                    evidence.libraries.remedies.table_of(name)
                 ),
                 true => format!(
-                    "compute it once: before the loop that calls it, or with \":- table {name}.\", if what it reads does not change meanwhile."
+                    "compute it once: before the loop that calls it, or with {}, if what it reads does not change meanwhile.",
+                    evidence.libraries.remedies.table_of(name)
                 ),
                 false => "compute it once, before the loop, and pass the result on.".to_owned(),
             },

@@ -89,9 +89,7 @@ fn built_ins(evidence: &Evidence) -> Vec<Finding> {
                 count(figures.calls),
                 evidence.time(figures.self_ticks / figures.calls.max(1)),
             ),
-            remedy: "hand the data from call to call as an argument, or use b_setval/2, which does not copy; or keep it in clauses \
-                     or in a table that is changed in place (library(nb_set), nb_setval/2 for each key)."
-                .to_owned(),
+            remedy: evidence.libraries.remedies.copied_data.to_owned(),
             predicates: vec![index],
             needs: Vec::new(),
         })

@@ -29,13 +29,6 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         .collect()
 }
 
-/// What is said where a step copies what is left of a text.
-const OF_TEXT: &str = "make codes or chars of the text once (string_codes/2, atom_codes/2) and walk that list, also with a grammar and \
-                       phrase/2; or keep the text, hand on an offset, and take out of it only what is needed.";
-
-const OF_OTHERS: &str = "keep the data where a step changes a small part of it: library(assoc) or library(rbtrees), whose versions share the \
-                         rest; a fact for each element; or collect what is new in a list, and make the whole once, behind the loop.";
-
 /// A goal that copies.
 struct Copying<'e, 'a> {
     site: &'e SiteData<'a>,
@@ -129,9 +122,13 @@ impl<'e, 'a> Copying<'e, 'a> {
                 evidence.time(site.figures.served_work_ticks),
             ),
             remedy: match known {
-                _ if is_consumed => OF_TEXT.to_owned(),
+                _ if is_consumed => evidence.libraries.remedies.consumed_text.to_owned(),
                 Some(known) => format!("{callee} {}: {}", known.does, known.instead),
-                None => OF_OTHERS.to_owned(),
+                None => format!(
+                    "keep the data where a step changes a small part of it: {}, whose versions share the rest; a fact for each \
+                     element; or collect what is new in a list, and make the whole once, behind the loop.",
+                    evidence.libraries.remedies.by_key
+                ),
             },
             predicates: vec![site.callee],
             needs: Vec::new(),

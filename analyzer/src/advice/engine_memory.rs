@@ -131,7 +131,8 @@ fn choicepoints(evidence: &Evidence, leaving: &[Leaving], cost_ticks: u64) -> Fi
             )
         } else {
             format!(
-                "where one solution of {name} is enough, say so: once/1, an if-then-else, memberchk/2 for member/2."
+                "where one solution of {name} is enough, say so: {}.",
+                evidence.libraries.remedies.one_solution
             )
         },
         predicates: leaving.iter().take(NAMED).map(|of| of.predicate).collect(),

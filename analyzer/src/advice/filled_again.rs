@@ -42,10 +42,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 count(needed),
                 evidence.time(figures.inclusive_work_ticks),
             ),
-            remedy: "let the tables stay: call abolish_all_tables/0 only where what they depend on has changed, not after each question; of \
-                     facts that change, declare predicate and facts incremental (:- table p/1 as incremental), which throws away no more \
-                     than what depends on a change."
-                .to_owned(),
+            remedy: evidence.libraries.remedies.filled_again.to_owned(),
             predicates: vec![predicate],
             needs: Vec::new(),
         })

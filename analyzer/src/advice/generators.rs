@@ -136,7 +136,9 @@ fn by_goal(
     let is_next = test_at == generator_at + 1;
     let backtracks = evidence.backtracks(test.callee, generator.callee);
     let remedy = match is_next {
-        _ if source::is_grammar(evidence.analysis, predicate) => come_through::in_grammar(from),
+        _ if source::is_grammar(evidence.analysis, predicate) => {
+            come_through::in_grammar(evidence, from)
+        }
         _ if evidence.is_labelling(generator.callee) => format!(
             "post what {by} demands as constraints before {from}, so that propagation prunes the search; or test each part as soon \
              as the variables that it needs have values."
@@ -144,7 +146,8 @@ fn by_goal(
         true => less_by_key(evidence, generator, test),
         false => format!(
             "generate less: leave out before {from} what {by} cannot accept, or test a part of it as soon as that is \
-             known. Where numbers are searched for, library(clpfd) can do that."
+             known.{}",
+            evidence.libraries.remedies.searched_numbers
         ),
     };
     Some(Finding {
@@ -272,7 +275,8 @@ fn by_test(
                 && !effects::depends_on_more(evidence, generator.callee);
             match computes {
                 true => format!(
-                    "{remedy} What {from} computes each time anew can be computed once (:- table)."
+                    "{remedy} What {from} computes each time anew can be computed once ({}).",
+                    evidence.libraries.remedies.tabling()
                 ),
                 false => remedy,
             }

@@ -26,10 +26,6 @@ const OF_LEAF: &str = "nothing that it calls was recorded, so a built-in in its 
                        it a number that grows without end, keep it small in each step (mod, a shift); is it a text or a \
                        term, do not copy it in each step.";
 
-const OF_OTHERS: &str = "collect what is new in a list, and make the whole once, behind the loop (sort/2, list_to_ord_set/2); or keep \
-                         the data where one element is found without the others: library(assoc), library(rbtrees), a fact for \
-                         each element.";
-
 /// A finding for each goal of a built-in or library predicate that is given what came out of its
 /// call before, grows that, and takes as long as it is large.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
@@ -95,7 +91,7 @@ fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
         ),
         remedy: match is_leaf {
             true => OF_LEAF.to_owned(),
-            false => OF_OTHERS.to_owned(),
+            false => evidence.libraries.remedies.grown_data.to_owned(),
         },
         predicates: vec![site.callee],
         needs: Vec::new(),

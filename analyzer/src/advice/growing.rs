@@ -21,10 +21,6 @@ const LEAST_FACTOR: u64 = 4;
 /// such as one long call.
 const LEAST_GROWN: u64 = 25;
 
-const OF_TABLE: &str = "each call looks at more clauses than the one before. Give it a first argument that the engine can look up: an atom \
-                        or a number that is bound at the call (variant_sha1/2 or term_hash/2 make one of a term); or keep the data in \
-                        library(assoc) or library(rbtrees).";
-
 const OF_LEAF: &str = "what it compares or computes grows from call to call: hand it only what is new, or keep what was found before. If \
                        the problem is made larger from call to call, it is as it should be.";
 
@@ -179,7 +175,7 @@ fn remedy(evidence: &Evidence, predicate: PredicateIndex) -> (String, Certainty)
         ),
         None => match (is_of_program, is_table, calls_nothing) {
             (false, ..) => "its input grows from call to call: hand it only what is new.",
-            (true, true, _) => OF_TABLE,
+            (true, true, _) => evidence.libraries.remedies.more_clauses,
             (true, false, true) => OF_LEAF,
             (true, false, false) => OF_OTHERS,
         }

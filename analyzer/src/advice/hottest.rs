@@ -311,9 +311,12 @@ fn of_program(evidence: &Evidence, hot: &HotGoal) -> Explained {
                 counted(outer, "call", "calls"),
                 count(steps.calls / outer)
             ),
-            "if one element is looked for, keep what is looked up by its key: facts with the key as their first argument, or \
-             library(assoc). If most of the list is as it was at the call before, keep the result beside it and do what is new \
-             alone; or go along it once for all.",
+            format!(
+                "if one element is looked for, keep what is looked up by its key: facts with the key as their first argument, or {}. \
+                 If most of the list is as it was at the call before, keep the result beside it and do what is new alone; or go \
+                 along it once for all.",
+                evidence.libraries.remedies.looked_up
+            ),
         );
     }
     let own = evidence.analysis.ns(hot.own_ticks / hot.calls.max(1));

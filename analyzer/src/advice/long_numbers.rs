@@ -56,9 +56,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 count(figures.calls),
                 share(figures.self_ticks, evidence.total_ticks),
             ),
-            remedy: "is it an exact fraction (rdiv, rational/1, the flag prefer_rationals), compute with floats, or round to a fixed unit in \
-                     each step; is it a large integer, reduce it in each step (mod), or keep what is needed of it alone."
-                .to_owned(),
+            remedy: format!(
+                "is it an exact fraction{}, compute with floats, or round to a fixed unit in each step; is it a large integer, \
+                 reduce it in each step (mod), or keep what is needed of it alone.",
+                evidence.libraries.remedies.fractions
+            ),
             predicates: vec![predicate],
             needs: Vec::new(),
         })

@@ -50,10 +50,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 },
                 evidence.time(figures.inclusive_work_ticks),
             ),
-            remedy: "if one way is wanted, such as the shortest, have the table keep that one: put what decides and what is handed back into \
-                     one argument, Cost-Way, and declare it with the mode min, as in (:- table way(_, _, min)); calls have a variable there, W, and then W = Cost-Way. If only the ends are \
-                     wanted, leave the argument out."
-                .to_owned(),
+            remedy: evidence.libraries.remedies.many_answers.to_owned(),
             predicates: vec![predicate],
             needs: Vec::new(),
         })

@@ -43,10 +43,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 count(tables.answers),
                 evidence.time(figures.inclusive_work_ticks),
             ),
-            remedy: "if only the first question is of interest, put the recursive goal first, so that it asks the same question and \
-                     shares its table (left recursion: path(X, Z) :- path(X, Y), edge(Y, Z)); or search with a list or set of \
-                     what was seen (library(ugraphs): reachable/3)."
-                .to_owned(),
+            remedy: format!(
+                "if only the first question is of interest, put the recursive goal first, so that it asks the same question and \
+                 shares its table (left recursion: path(X, Z) :- path(X, Y), edge(Y, Z)); or search with a list or set of \
+                 what was seen{}.",
+                evidence.libraries.remedies.reachable
+            ),
             predicates: vec![predicate],
             needs: Vec::new(),
         })

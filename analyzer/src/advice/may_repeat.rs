@@ -71,8 +71,10 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         ),
         remedy: format!(
             "record again with {} to see whether the same arguments come again. If they do, compute the result once and pass it on, or \
-             table the predicate (:- table).",
-            options.join(" ")
+             {} ({}).",
+            options.join(" "),
+            evidence.libraries.remedies.to_table("the predicate"),
+            evidence.libraries.remedies.tabling()
         ),
         predicates: may.iter().map(|&(index, ..)| index).collect(),
         needs: may

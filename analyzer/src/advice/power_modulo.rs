@@ -60,9 +60,7 @@ fn finding(evidence: &Evidence, predicate: PredicateIndex) -> Option<Finding> {
             evidence.time(figures.self_ticks / figures.calls.max(1)),
             share(figures.self_ticks, evidence.total_ticks),
         ),
-        remedy: "powm(Base, Exponent, Modulus) computes the same for integers, and never has more digits than the modulus; or multiply \
-                 and reduce by mod at each step."
-            .to_owned(),
+        remedy: evidence.libraries.remedies.power_modulo.to_owned(),
         predicates: vec![predicate],
         needs: Vec::new(),
     })

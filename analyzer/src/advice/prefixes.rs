@@ -57,7 +57,7 @@ fn finding(
     }
     let table = match effects::depends_on_more(evidence, predicate) {
         true => String::new(),
-        false => format!("; or table {name}"),
+        false => format!("; or {}", evidence.libraries.remedies.to_table(name)),
     };
     Some(Finding {
         cause: Cause::RepeatedPrefix,

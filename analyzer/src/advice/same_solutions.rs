@@ -43,14 +43,19 @@ fn finding(evidence: &Evidence, predicate: PredicateIndex, values: &ValueFigures
     let work = undone.max(figures.inclusive_work_ticks);
     // A call has one first solution, if any.
     let all = values.further.saturating_add(values.calls);
+    let remedies = evidence.libraries.remedies;
     let remedy = match source::is_grammar(evidence.analysis, predicate) {
-        true => "let the text be taken in one way: of two goals that can both take the same part of it (white space at the end of one \
-                 and the beginning of the next), let one take it, as much as there is, and \
-                 commit (!, once//1); let alternatives exclude each other."
-            .to_owned(),
+        true => format!(
+            "let the text be taken in one way: of two goals that can both take the same part of it (white space at the end of one \
+             and the beginning of the next), let one take it, as much as there is, and \
+             commit ({}); let alternatives exclude each other.",
+            remedies.commits_in_grammar
+        ),
         false => format!(
             "let its clauses exclude each other, commit where a test may succeed more than once (->, once/1), and leave out of what it \
-             generates what was generated already; or have each solution kept once: \":- table {name}.\", distinct/1."
+             generates what was generated already; or have each solution kept once: {}{}.",
+            remedies.table_of(name),
+            remedies.distinct
         ),
     };
     Finding {

@@ -11,10 +11,6 @@ use crate::trace::PredicateIndex;
 /// Fewer texts are no loop.
 const LEAST: u64 = 500;
 
-const REMEDY: &str = "use the term itself: library(assoc), library(rbtrees) and tries (trie_insert/2 fails for what is there already) compare \
-                      terms as they are. Of a fact only the name and number of arguments of a term are looked up at once: give it \
-                      a number of the term as first argument beside the term (term_hash/2), or keep such terms in a trie.";
-
 /// A finding for each goal that makes such a text.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let sites = evidence.sites();
@@ -64,7 +60,7 @@ fn finding(evidence: &Evidence, maker: &SiteData) -> Option<Finding> {
             evidence.time(served / calls.max(1)),
             share(served, evidence.total_ticks),
         ),
-        remedy: REMEDY.to_owned(),
+        remedy: evidence.libraries.remedies.text_keys.to_owned(),
         predicates: vec![maker.callee],
         needs: Vec::new(),
     })

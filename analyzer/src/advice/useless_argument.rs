@@ -55,9 +55,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 count(figures.calls),
                 evidence.time(figures.inclusive_work_ticks),
             ),
-            remedy: "if the result never depends on it, leave that argument out, and table the predicate or compute each result \
-                     once: then calls are the same that differ in nothing else."
-                .to_owned(),
+            remedy: format!(
+                "if the result never depends on it, leave that argument out, and {} or compute each result once: then calls are \
+                 the same that differ in nothing else.",
+                evidence.libraries.remedies.to_table("the predicate")
+            ),
             predicates: vec![predicate],
             needs: Vec::new(),
         })

@@ -172,6 +172,7 @@ fn finding(evidence: &Evidence, what: WaitsFor, longest: &Waiter, others: &[Wait
     };
     let calls = counted(calls, "time", "times");
     let waited = evidence.time(cost_ticks);
+    let remedies = evidence.libraries.remedies;
     let (title, remedy) = match what {
         WaitsFor::Mutex => (
             format!("threads wait for the mutex of {name}{at}"),
@@ -186,10 +187,7 @@ fn finding(evidence: &Evidence, what: WaitsFor, longest: &Waiter, others: &[Wait
                     count(threads),
                     evidence.time(work)
                 ),
-                "to make a thread takes as long as that. Let a few threads do many jobs each: concurrent_maplist/3 or \
-                 concurrent_forall/2, or threads that take jobs from one queue (message_queue_create/1); or do small jobs without \
-                 a thread."
-                    .to_owned(),
+                remedies.short_threads.to_owned(),
             ),
             None => (
                 "threads wait for one another".to_owned(),
@@ -210,8 +208,7 @@ fn finding(evidence: &Evidence, what: WaitsFor, longest: &Waiter, others: &[Wait
         ),
         WaitsFor::Time => (
             format!("{name}{at} waits for time to pass"),
-            "wait for the event itself (thread_get_message/3 with a timeout, thread_wait/2) instead of asking again and again."
-                .to_owned(),
+            remedies.passing_time.to_owned(),
         ),
     };
     let by: Vec<_> = all()

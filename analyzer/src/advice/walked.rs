@@ -40,10 +40,7 @@ fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
         .any(|goal| evidence.called(goal.callee).contains(&caller));
     let callee = evidence.name(site.callee);
     let remedy = match sorts {
-        true => {
-            "if most of the list was there at the call before, keep it sorted: library(heaps) where only the least is wanted, \
-             library(assoc), or ord_union/3 with what is new. If it is another list each time, it is as it should be."
-        }
+        true => evidence.libraries.remedies.sorted_again,
         false => {
             "if most of the list was there at the call before, keep the figure beside it, or use a term with arg/3. If it is another \
              list each time, it is as it should be."

@@ -1,23 +1,27 @@
-//! What advice knows of the built-in and library predicates of an engine: tables, chosen by the
-//! engine that the trace names. Of an engine without tables only that is known which any Prolog has
-//! (`iso.rs`): causes of advice that ask for more find none, and what has effects may be any
-//! predicate that is not known to have none.
+//! What advice knows of the built-in and library predicates of an engine, and in which words it
+//! proposes them: tables, chosen by the engine that the trace names. Of an engine without tables
+//! only that is known which any Prolog has (`iso.rs`): causes of advice that ask for more find
+//! none, what has effects may be any predicate that is not known to have none, and remedies are in
+//! words that hold for any engine.
 //!
 //! What predicates are to the engine is no part of it: roles in the trace say that. Nor is what
 //! goals mean in Prolog: the causes of advice know it.
 
 mod effects;
 mod iso;
+mod remedies;
 mod swi_built_ins;
 mod swi_constraints;
 mod swi_effects;
 mod swi_prolog;
+mod swi_remedies;
 
 use portmortem_tracer::format::ENGINE_HOME;
 
 use super::clause_text::{self, ElementGoals, KeyedGoal, Lexeme, Token};
 use super::name_patterns::is_one_of;
 pub(super) use effects::Effects;
+use remedies::Remedies;
 
 /// Predicates that take long for the same reason. A program may have its own ones of the same
 /// name: these are none.
@@ -189,6 +193,8 @@ pub(super) struct EngineLibraries {
     /// Names of predicates that count solutions, as their first argument says. Their third one is
     /// the number.
     counting: &'static [(&'static str, &'static str)],
+    /// What it says of changes that a program may need.
+    pub(super) remedies: &'static Remedies,
     /// The directory with the files of libraries, below that of the engine.
     directory: Option<&'static str>,
     /// What modules of libraries may begin with that the names of their files do not.
@@ -220,6 +226,7 @@ static UNKNOWN: EngineLibraries = EngineLibraries {
     },
     measuring: iso::MEASURING,
     counting: &[],
+    remedies: &remedies::OF_ANY_PROLOG,
     directory: None,
     module_prefix: "",
     looked_into: &[],

@@ -3,7 +3,7 @@
 use super::super::clause_text::{ElementGoals, KeyUse, KeyedGoal};
 use super::swi_constraints::{CONSTRAINTS, RULES};
 use super::{EngineLibraries, ListMaker, MessagePrinter};
-use super::{iso, swi_built_ins, swi_effects};
+use super::{iso, swi_built_ins, swi_effects, swi_remedies};
 
 /// The name of the engine in headers of traces, before its version.
 pub(super) const NAME: &str = "SWI-Prolog";
@@ -52,6 +52,7 @@ pub(super) static LIBRARIES: EngineLibraries = EngineLibraries {
     },
     measuring: iso::MEASURING,
     counting: &[("aggregate_all", "count")],
+    remedies: &swi_remedies::REMEDIES,
     directory: Some("library"),
     module_prefix: "prolog_",
     looked_into: &["clpfd"],
