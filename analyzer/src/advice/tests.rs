@@ -8,11 +8,12 @@ use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Role, Roles, Si
 use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 use super::evidence::Evidence;
-use super::{Cause, Finding, findings};
+use super::{Cause, Finding, effects, findings};
 use crate::Analysis;
 use crate::trace::Trace;
 
-/// A goal of a clause: the caller, the line, and what it calls. Predicates are `module:name/arity`,
+/// A goal of a clause: the caller, the line, and what it calls. One that is written again is of the
+/// next clause. Predicates are `module:name/arity`,
 /// or `module:name` of no arguments; those of other modules than `user` are of a library.
 type Goal<'a> = (&'a str, u32, &'a str);
 
@@ -73,10 +74,12 @@ fn of_engine<'a, T>(
     let sites: Vec<u32> = (1..)
         .zip(goals)
         .map(|(goal, &(caller, line, callee))| {
+            let before = goals.iter().take(goal as usize - 1);
+            let same = before.filter(|&&(by, _, of)| (by, of) == (caller, callee));
             recorder.site(Site {
                 callee: predicate(callee),
                 caller: predicate(caller),
-                clause: 1,
+                clause: 1 + same.count() as u32,
                 goal,
                 line,
                 file: None,
@@ -113,7 +116,7 @@ fn one(findings: &[Finding], cause: Cause) -> &Finding {
 }
 
 /// `run/0` calls `step/0` so often, each call longer than the one before; one may take very long.
-fn growing(source: &str, long: Option<u64>) -> Vec<Finding> {
+fn growing_steps(long: Option<u64>) -> Vec<(u64, Step<'static>)> {
     let mut steps = vec![(0, Call("run"))];
     for at in 0..200 {
         steps.push((10, At(0)));
@@ -125,7 +128,11 @@ fn growing(source: &str, long: Option<u64>) -> Vec<Finding> {
         steps.push((ticks, Exit));
     }
     steps.push((10, Exit));
-    of(source, &[("run", 2, "step")], &steps)
+    steps
+}
+
+fn growing(source: &str, long: Option<u64>) -> Vec<Finding> {
+    of(source, &[("run", 2, "step")], &growing_steps(long))
 }
 
 #[test]
@@ -279,6 +286,11 @@ fn libraries_are_those_of_the_engine() {
             libraries.copies_unseen("nb_setval"),
             libraries.is_lambda("yall", ">>"),
             libraries.is_for_elements("apply"),
+            !libraries.effects.does_more("atomic_list_concat"),
+            libraries.keyed.iter().any(|one| one.name == "get_assoc"),
+            libraries.elements.last == ["last"],
+            libraries.counts_with("aggregate_all") == Some("count"),
+            libraries.remedies.tabling() == ":- table",
         ]
     };
     let (of_known, of_others) = of_each_engine(&called, "", known);
@@ -314,4 +326,153 @@ fn constraints_are_of_a_library_that_is_known() {
     let (of_known, of_others) = of_each_engine(&["clpfd:label/1"], text, of_order);
     assert!(of_known);
     assert_eq!(of_others, [false; OTHERS.len()]);
+}
+
+/// The remedy of such a finding on traces of SWI-Prolog, and on those of other engines.
+fn remedies(
+    cause: Cause,
+    source: &str,
+    goals: &[Goal],
+    steps: &[(u64, Step)],
+) -> (Option<String>, Vec<Option<String>>) {
+    let say_of = |engine| {
+        of_engine(engine, source, goals, steps, |analysis| {
+            let found = findings(analysis, 0.0).into_iter();
+            let mut of_cause = found.filter(|one| one.cause == cause);
+            of_cause.next().map(|one| one.remedy)
+        })
+    };
+    (say_of("SWI-Prolog 9.0.4"), OTHERS.map(say_of).to_vec())
+}
+
+/// What other engines have in place of libraries of SWI-Prolog, no advice says.
+#[test]
+fn remedies_are_in_words_of_the_engine() {
+    let dynamic = ":- dynamic step/0.\nrun :-\n    step.\nstep.\n";
+    let sort = format!("l:{SORT}");
+    let compares = [("main", 2, sort.as_str()), ("compare", 4, "key")];
+    let mut comparing = vec![(0, Call("main")), (5, At(0))];
+    for _ in 0..30 {
+        comparing.extend([(5, Call("compare")), (5, At(1)), (1000, Exit), (5, Exit)]);
+    }
+    comparing.extend([(5, Exit), (5, Exit)]);
+    let compared = "main :-\n    sort.\ncompare :-\n    key.\n";
+    let growing = growing_steps(None);
+    for (cause, source, goals, steps, of_swi_prolog, of_any) in [
+        (
+            Cause::GrowingCalls,
+            dynamic,
+            &[("run", 2, "step")][..],
+            &growing,
+            "library(rbtrees)",
+            "a balanced tree.",
+        ),
+        (
+            Cause::ComputedInComparison,
+            compared,
+            &compares[..],
+            &comparing,
+            "library(pairs)",
+            "with keysort/2, and",
+        ),
+    ] {
+        let (known, others) = remedies(cause, source, goals, steps);
+        assert!(
+            known
+                .as_ref()
+                .is_some_and(|one| one.contains(of_swi_prolog)),
+            "{known:?}"
+        );
+        for other in others {
+            let other = other.unwrap();
+            assert!(
+                other.contains(of_any) && !other.contains("library("),
+                "{other}"
+            );
+        }
+    }
+}
+
+/// Whether `look/1` does more than compute, as its clause ends in these goals: for SWI-Prolog, and
+/// for other engines.
+fn does_more(end: &str) -> (bool, Vec<bool>) {
+    let goals = [("main", 2, "look/1"), ("look/1", 4, "seek/1")];
+    let steps = [
+        (0, Call("main")),
+        (5, At(0)),
+        (5, At(1)),
+        (5, Exit),
+        (5, Exit),
+        (5, Exit),
+    ];
+    let text = format!("main :-\n    look(1).\nlook(X) :-\n    seek(X){end}.\nseek(_).\n");
+    let say_of = |engine| {
+        of_engine(engine, &text, &goals, &steps, |analysis| {
+            let evidence = Evidence::of(analysis);
+            let look = evidence
+                .predicates()
+                .find(|(.., info, _)| info.declared.name == "look");
+            effects::depends_on_more(&evidence, look.unwrap().0)
+        })
+    };
+    (say_of("SWI-Prolog 9.0.4"), OTHERS.map(say_of).to_vec())
+}
+
+/// Of what calls a built-in predicate that may do anything, results are not kept.
+#[test]
+fn what_is_not_known_may_have_effects() {
+    for (end, of_known, of_others) in [
+        ("", false, false),
+        (", X = f(_)", false, false),
+        (", Y is X + 1, Y > 0", false, false),
+        (", findall(Y, seek(Y), _)", false, false),
+        (", store(X)", false, true),
+        (", Y is count(X), Y > 0", false, true),
+        (", ( X == 2 -> true ; tick )", false, true),
+        (", b_setval(seen, X)", true, true),
+        (", assertz(seen(X))", true, true),
+        (", write(X)", true, true),
+        (", findall(Y, retract(a(Y)), _)", true, true),
+    ] {
+        let (known, others) = does_more(end);
+        assert_eq!(known, of_known, "{end}");
+        assert_eq!(others, [of_others; OTHERS.len()], "{end}");
+    }
+}
+
+/// No declaration of tables is proposed to an engine that may have none.
+#[test]
+fn tables_are_those_of_the_engine() {
+    let goals = [
+        ("main", 2, "look/1"),
+        ("look/1", 4, "seek/1"),
+        ("look/1", 7, "seek/1"),
+    ];
+    let mut steps = vec![(0, Call("main"))];
+    for _ in 0..10 {
+        steps.extend([(5, At(0)), (5, At(1)), (500, Exit)]);
+        steps.extend([(5, At(2)), (500, Exit), (5, Exit)]);
+    }
+    steps.push((5, Exit));
+    let of = |end: &str| {
+        let text = format!(
+            "main :-\n    look(1).\nlook(X) :-\n    seek(X),\n    X > 2.\nlook(X) :-\n    seek(X){end}.\nseek(_).\n"
+        );
+        remedies(Cause::RepeatedPrefix, &text, &goals, &steps)
+    };
+    let (known, others) = of("");
+    assert!(known.is_some_and(|one| one.ends_with("; or table look/1.")));
+    for other in others {
+        let other = other.unwrap();
+        assert!(
+            other.ends_with("; or keep the results of look/1."),
+            "{other}"
+        );
+    }
+    let (known, others) = of(", store(X)");
+    assert!(known.is_some_and(|one| one.contains("; or table")));
+    for other in others {
+        let other = other.unwrap();
+        assert!(other.ends_with("for each of the rests."), "{other}");
+    }
 }

@@ -15,6 +15,8 @@ mod swi_constraints;
 mod swi_effects;
 mod swi_prolog;
 mod swi_remedies;
+#[cfg(test)]
+mod tests;
 
 use portmortem_tracer::format::ENGINE_HOME;
 
@@ -340,73 +342,5 @@ impl EngineLibraries {
     pub(super) fn message_printer(&self, indicator: &str) -> Option<&'static MessagePrinter> {
         let mut all = self.message_printers.iter();
         all.find(|one| is_among(one.indicators, indicator))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::Path;
-
-    use super::of_engine;
-
-    /// The strings of a source file of Rust, without its tests.
-    fn strings(text: &str) -> Vec<String> {
-        let product = text.split("#[cfg(test)]\nmod tests {").next();
-        let lines = product.unwrap_or_default().lines();
-        let code: Vec<&str> = lines
-            .filter(|line| !line.trim_start().starts_with("//"))
-            .collect();
-        let code = code.join("\n").replace("\\\"", "").replace("'\"'", "");
-        code.split('"')
-            .skip(1)
-            .step_by(2)
-            .map(str::to_owned)
-            .collect()
-    }
-
-    /// Whether a string is the name of a predicate with its module, or begins like one.
-    fn is_qualified(string: &str) -> bool {
-        let is_of_atom = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '$' | '\'');
-        string.split_once(':').is_some_and(|(module, name)| {
-            !module.is_empty() && module.chars().all(is_of_atom) && name.starts_with(is_of_atom)
-        })
-    }
-
-    #[test]
-    fn causes_of_advice_name_no_predicate_of_an_engine() {
-        let modules = ["apply", "clpfd", "lists", "strings", "system", "yall"];
-        let advice = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/advice");
-        let (mut left, mut files) = (vec![advice], 0);
-        while let Some(path) = left.pop() {
-            if path.ends_with("libraries") || path.ends_with("tests.rs") {
-                continue;
-            }
-            if path.is_dir() {
-                let inside = fs::read_dir(&path).unwrap();
-                left.extend(inside.map(|entry| entry.unwrap().path()));
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let mut all = strings(&text).into_iter();
-            let named = all.find(|one| is_qualified(one) || modules.contains(&one.as_str()));
-            assert_eq!(named, None, "in {}", path.display());
-            files += 1;
-        }
-        assert!(files > 50, "{files} files");
-    }
-
-    #[test]
-    fn an_engine_is_known_by_its_whole_name() {
-        for (engine, is_known) in [
-            ("SWI-Prolog 9.0.4", true),
-            ("SWI-Prolog", true),
-            ("SWI-Prologue 9", false),
-            ("swi-prolog 9", false),
-            ("My SWI-Prolog 9", false),
-            ("", false),
-        ] {
-            assert_eq!(of_engine(engine).built_in("append").is_some(), is_known);
-        }
     }
 }
