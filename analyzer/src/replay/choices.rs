@@ -62,7 +62,8 @@ pub(super) enum Who {
     },
 }
 
-/// Each redo looks for its cause in a table. Kinds are left out of the hash: nearly all are predicates.
+/// Each redo looks for its cause in a table. Kinds are left out of the hash: nearly all are
+/// predicates.
 impl Hash for Who {
     #[inline(always)]
     fn hash<H: Hasher>(&self, state: &mut H) {

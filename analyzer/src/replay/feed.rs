@@ -167,7 +167,10 @@ impl<const HIDES: bool> Take for Next<'_, '_, HIDES> {
         let class = class(self.trace, event)?;
         self.chunk.clock.go_on(delta)?;
         self.chunk.pass::<HIDES>(delta);
-        if !HIDES && self.chunk.is_leaf(class, &self.bytes[length..]) {
+        if !HIDES
+            && let Some((fails, delta)) = Event::short_end(&self.bytes[length..])
+            && self.chunk.is_leaf(class, fails, delta)
+        {
             return Some(length + SHORT_END);
         }
         self.chunk.happen::<HIDES>(self.dialect, class);

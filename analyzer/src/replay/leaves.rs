@@ -1,10 +1,8 @@
 //! Boxes that call nothing: their call and their end are two events in a row.
 //!
-//! A third of the calls of real programs are such ones. What was kept for the box between the two would be undone
-//! by the second, so none is made, and the figures are booked at once. All that is not
-//! [usual](super::ledger::Usual) goes the way of every box.
-
-use portmortem_tracer::format::Event;
+//! A third of the events of real programs are such ones. What was kept for the box between the two
+//! would be undone by the second, so none is made, and the figures are booked at once. All that is
+//! not [usual](super::ledger::Usual) goes the way of every box.
 
 use super::choices::{Failed, Reason, RedoCause, Who};
 use super::chunk::Chunk;
@@ -15,28 +13,28 @@ use crate::scope::called::Called;
 use crate::trace::{Callable, PredicateIndex};
 
 /// How a box of a leaf would be entered, and what is known of it.
-struct Leaf {
+struct LeafEntry {
     entry: Entry,
     called: Called,
 }
 
 impl Chunk<'_> {
-    /// Replays an event and the one that `next` begins with, if the second one ends the box that the first one
-    /// makes; false if nothing was done.
+    /// Replays an event of now and the next one, a failure or determinate exit `delta` ticks later,
+    /// if the two make and end a usual box. False if nothing was done. No box may be transparent.
     #[inline(always)]
-    pub(super) fn is_leaf(&mut self, class: Class, next: &[u8]) -> bool {
-        let (Class::Enter(callable) | Class::Depart(callable)) = class else {
-            return false;
-        };
-        let Some((fails, delta)) = Event::short_end(next) else {
-            return false;
-        };
+    pub(super) fn is_leaf(&mut self, class: Class, fails: bool, delta: u64) -> bool {
         let way_out = if fails { WayOut::Fail } else { WayOut::ExitDet };
-        match class {
-            Class::Enter(_) => self.call_leaf(callable, way_out, delta),
-            _ => self.depart_to_leaf(callable, way_out, delta),
-        }
-        .is_some()
+        let done = match class {
+            Class::Enter(callable) => self.call_leaf(callable, way_out, delta),
+            Class::Depart(callable) => self.depart_to_leaf(callable, way_out, delta),
+            Class::Leave(_)
+            | Class::ReEnter
+            | Class::Cut(_)
+            | Class::Lose(_)
+            | Class::Pause(_)
+            | Class::Note(_) => None,
+        };
+        done.is_some()
     }
 
     /// A box is called, and left after some ticks.
@@ -82,15 +80,15 @@ impl Chunk<'_> {
         Some(())
     }
 
-    /// How a box would be entered that the active one calls or departs into, if it would be a usual one.
+    /// How a box would be entered that the active one calls or departs into, if it would be usual.
     #[inline(always)]
-    fn leaf(&mut self, callable: Callable) -> Option<Leaf> {
+    fn leaf(&mut self, callable: Callable) -> Option<LeafEntry> {
         let from = self.place();
         let (caller, Route { arc, .. }) = self.ledger.route(from, callable);
         let called = self.ledger.called(callable);
         self.on_chain.leave_by(caller, arc);
         let entry = self.on_chain.entry(arc, called.predicate, callable);
-        (entry.is_direct() && called.is_work).then_some(Leaf { entry, called })
+        (entry.is_direct() && called.is_work).then_some(LeafEntry { entry, called })
     }
 
     /// Time passes that belongs to a leaf: how much. `None` if no clock shows so much.

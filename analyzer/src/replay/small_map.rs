@@ -15,8 +15,8 @@ const FEW: usize = 8;
 /// Keys and values in the order of insertion. Neither is ever removed alone.
 #[derive(Debug, Clone)]
 pub(super) struct SmallMap<K, V> {
-    /// The first ones are in use. The others are room for more, in which a new one is written where it stays:
-    /// put together elsewhere and copied it waited for its own stores.
+    /// The first ones are in use. The others are room for more, in which a new one is written where
+    /// it stays: put together elsewhere and copied it waited for its own stores.
     entries: Vec<(K, V)>,
     /// How many are in use.
     used: usize,

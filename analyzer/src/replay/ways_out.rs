@@ -73,8 +73,8 @@ impl Chunk<'_> {
         self.close(WayOut::Exception);
     }
 
-    /// Whether a box is left as a [usual](super::ledger::Usual) one if it is left now, for good, and departed into
-    /// no other.
+    /// Whether a box is a [usual](super::ledger::Usual) one if it is left now, for good, and
+    /// departed into no other.
     #[inline(always)]
     pub(super) fn is_usual(&self, boxed: &PhysicalBox) -> bool {
         !boxed.exited
@@ -95,7 +95,7 @@ impl Chunk<'_> {
         Some(self.close_called(way_out, boxed.own))
     }
 
-    /// Closes the active box, which is a usual one, or is the box that was called in a usual chain; its predicate.
+    /// Closes the active box, which is a usual one, or was called in a usual chain; its predicate.
     #[inline(always)]
     pub(super) fn close_called(&mut self, way_out: WayOut, own: u64) -> PredicateIndex {
         let left = self.active;

@@ -339,9 +339,9 @@ impl Event {
         }
     }
 
-    /// The ticks before the determinate exit or the failure that `bytes` begin with, and whether it is a failure.
-    /// `None` if they begin with another event, or with one that comes 4096 ticks or more after the one before.
-    /// It takes [`SHORT_END`] bytes.
+    /// Whether `bytes` begin with a failure, not a determinate exit, and the ticks before that.
+    /// `None` if they begin with another event, or with one that comes 4096 ticks or more after the
+    /// one before. It takes [`SHORT_END`] bytes.
     #[inline(always)]
     #[must_use]
     pub fn short_end(bytes: &[u8]) -> Option<(bool, u64)> {

@@ -64,14 +64,34 @@ fn whole(
     let (first, last) = ends(events);
     let mut chunk = Chunk::new(scope);
     chunk.begin_stream(first);
-    for &(event, tick) in script.until_over(events) {
-        chunk.step(script.dialect, Class::of(event), tick);
-        assert!(!chunk.unusual);
-    }
+    feed(&mut chunk, script.dialect, script.until_over(events));
+    assert!(!chunk.unusual);
     violations.extend(chunk.violations.listed.iter().map(|(_, what)| *what));
     let figures = chunk.finish_stream(first, last);
     join.add_streams(chunk);
     figures
+}
+
+/// Replays events until one is unusual, with leaves as the two events that they are in a trace.
+fn feed(chunk: &mut Chunk, dialect: Dialect, mut events: &[(Event, u64)]) {
+    let has_leaves = !chunk.hides && chunk.scope.window.is_none();
+    while let [(event, tick), rest @ ..] = events
+        && !chunk.unusual
+    {
+        let class = Class::of(*event);
+        events = rest;
+        if has_leaves
+            && let [(end @ (Event::ExitDet | Event::Fail), then), after @ ..] = rest
+            && matches!(class, Class::Enter(_) | Class::Depart(_))
+        {
+            chunk.advance(*tick);
+            if chunk.is_leaf(class, *end == Event::Fail, then - tick) {
+                events = after;
+                continue;
+            }
+        }
+        chunk.step(dialect, class, *tick);
+    }
 }
 
 fn parts(
@@ -87,11 +107,9 @@ fn parts(
         let replay = |before: &Before| {
             let mut chunk = Chunk::new(scope);
             chunk.begin_part(tick, before);
-            for &(event, tick) in part {
-                chunk.step(Dialect::EveryRedo, Class::of(event), tick);
-                if chunk.unusual {
-                    return Err(GiveUp::Unusual);
-                }
+            feed(&mut chunk, Dialect::EveryRedo, part);
+            if chunk.unusual {
+                return Err(GiveUp::Unusual);
             }
             chunk.end_part();
             chunk.ledger.finish();

@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_table_has_an_end() {
         let mut out = Vec::new();
-        let mut answer = TextAnswer::new(vec!["x".to_owned()], 80, &mut out);
+        let mut answer = TextAnswer::new(&["x".to_owned()], 80, &mut out);
         let row = [Value::Text("x".repeat(MOST_BYTES / 2).into())];
         answer.row(&row).unwrap();
         let error = answer.row(&row).unwrap_err().to_string();
