@@ -91,6 +91,11 @@ pub(super) fn body<'c, 't>(clause: &'c [Token<'t>]) -> &'c [Token<'t>] {
 
 /// What is between the commas that are in no brackets.
 pub(super) fn parts<'c, 't>(tokens: &'c [Token<'t>]) -> Vec<&'c [Token<'t>]> {
+    split(tokens, |token| token.kind == Lexeme::Comma)
+}
+
+/// What is between the tokens that are in no brackets and are such ones.
+fn split<'c, 't>(tokens: &'c [Token<'t>], is_one: impl Fn(&Token) -> bool) -> Vec<&'c [Token<'t>]> {
     let mut depth = 0_u32;
     let parts = tokens.split(|token| {
         match token.kind {
@@ -98,7 +103,7 @@ pub(super) fn parts<'c, 't>(tokens: &'c [Token<'t>]) -> Vec<&'c [Token<'t>]> {
             Lexeme::Close => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth == 0 && token.kind == Lexeme::Comma
+        depth == 0 && is_one(token)
     });
     parts.collect()
 }

@@ -22,7 +22,7 @@ impl Chunk<'_> {
     /// Replays an event of now and the next one, a failure or determinate exit `delta` ticks later,
     /// if the two make and end a usual box. False if nothing was done. No box may be transparent.
     #[inline(always)]
-    pub(super) fn is_leaf(&mut self, class: Class, fails: bool, delta: u64) -> bool {
+    pub(super) fn replay_leaf(&mut self, class: Class, fails: bool, delta: u64) -> bool {
         let way_out = if fails { WayOut::Fail } else { WayOut::ExitDet };
         let done = match class {
             Class::Enter(callable) => self.call_leaf(callable, way_out, delta),

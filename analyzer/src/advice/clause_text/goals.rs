@@ -1,6 +1,6 @@
 //! The goals of a body: what it calls, as far as its text says.
 
-use super::{GoalText, Lexeme, Token, parts};
+use super::{GoalText, Lexeme, Token, parts, split};
 
 /// Control constructs and predicates that call arguments of theirs, and which, counted from 0.
 const CALLING: [(&str, &[usize]); 10] = [
@@ -37,28 +37,17 @@ pub(in crate::advice) fn calls_only(tokens: &[Token], is_known: &impl Fn(&str) -
     })
 }
 
-/// What is between control constructs that are in no brackets.
-fn steps<'c, 't>(tokens: &'c [Token<'t>]) -> Vec<&'c [Token<'t>]> {
-    let is_control = |token: &Token| ["->", "*->", ";", "|"].contains(&token.text);
-    split(tokens, is_control)
+fn is_atom(token: &Token, names: &[&str]) -> bool {
+    token.kind == Lexeme::Atom && names.contains(&token.text)
 }
 
-/// What is between the atoms that are in no brackets and are such ones.
-fn split<'c, 't>(tokens: &'c [Token<'t>], is_one: impl Fn(&Token) -> bool) -> Vec<&'c [Token<'t>]> {
-    let mut depth = 0_u32;
-    let parts = tokens.split(|token| {
-        match token.kind {
-            Lexeme::Open { .. } => depth += 1,
-            Lexeme::Close => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0 && token.kind == Lexeme::Atom && is_one(token)
-    });
-    parts.collect()
+/// What is between control constructs that are in no brackets.
+fn steps<'c, 't>(tokens: &'c [Token<'t>]) -> Vec<&'c [Token<'t>]> {
+    split(tokens, |token| is_atom(token, &["->", "*->", ";", "|"]))
 }
 
 fn is_goal_known(goal: &[Token], is_known: &impl Fn(&str) -> bool) -> bool {
-    let is_operator = |all: &[&str]| split(goal, |token| all.contains(&token.text)).len() > 1;
+    let is_operator = |all: &[&str]| split(goal, |token| is_atom(token, all)).len() > 1;
     match goal {
         [] => true,
         [not, rest @ ..] if not.text == "\\+" && !rest.is_empty() => is_goal_known(rest, is_known),
@@ -87,7 +76,7 @@ fn is_goal_known(goal: &[Token], is_known: &impl Fn(&str) -> bool) -> bool {
 
 /// An argument that is called. Variables may stand before it, `X^Goal`.
 fn is_argument_known(argument: &[Token], is_known: &impl Fn(&str) -> bool) -> bool {
-    let goal = split(argument, |token| token.text == "^").pop();
+    let goal = split(argument, |token| is_atom(token, &["^"])).pop();
     goal.is_none_or(|goal| calls_only(goal, is_known))
 }
 

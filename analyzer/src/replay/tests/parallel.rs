@@ -85,7 +85,7 @@ fn feed(chunk: &mut Chunk, dialect: Dialect, mut events: &[(Event, u64)]) {
             && matches!(class, Class::Enter(_) | Class::Depart(_))
         {
             chunk.advance(*tick);
-            if chunk.is_leaf(class, *end == Event::Fail, then - tick) {
+            if chunk.replay_leaf(class, *end == Event::Fail, then - tick) {
                 events = after;
                 continue;
             }
