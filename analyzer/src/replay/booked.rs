@@ -86,9 +86,9 @@ pub(super) struct Figures {
     pub(super) covered: [u64; SHARED_PORTS],
 }
 
-/// Figures of usual boxes: those that exit once, determinately, or fail without an exit. They
-/// departed into no other box, and no box of their predicate waits for them, unless by the same
-/// arc. While those were on the chain that are the outermost of their goal, all was work.
+/// Figures of usual boxes: those that exit once, determinately, or fail without an exit. No box of
+/// their predicate waits for them, unless by the same arc. While those were on the chain that are
+/// the outermost of their goal, all was work.
 ///
 /// A usual box touches this one cache line of its arc.
 /// [`Ledger::total`](super::ledger::Ledger::total) adds it to [`Figures`].

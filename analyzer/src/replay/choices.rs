@@ -110,6 +110,17 @@ impl Hash for RedoCause {
     }
 }
 
+impl RedoCause {
+    /// A box failed.
+    #[inline(always)]
+    pub(super) fn failed(who: Who) -> Self {
+        Self {
+            who,
+            reason: Reason::Failed,
+        }
+    }
+}
+
 /// What a box had to do with a redo that it is blamed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 pub(super) enum Reason {

@@ -104,9 +104,9 @@ impl Chunk<'_> {
         chain.groups.iter().all(is_usual)
     }
 
-    /// Closes the active box and the boxes it departed into, which are a usual chain. `covered`:
-    /// another one, which was the innermost, is closed already. The predicate of the one that was
-    /// called.
+    /// Closes the active box and the boxes it departed into, if any, which are usual. `covered`:
+    /// another one, which it departed into at last, is closed already. The predicate of the one
+    /// that was called.
     pub(super) fn close_usual_chain(&mut self, way_out: WayOut, covered: bool) -> PredicateIndex {
         let now = self.clock.now();
         let boxed = self.boxes.get(self.active);

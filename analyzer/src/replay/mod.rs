@@ -6,7 +6,8 @@
 //!
 //! # What a chunk needs to know of what came before: nothing
 //!
-//! Boxes made in the chunk lie in an arena with parent links (`boxes`). A box of before that the chunk comes to
+//! Boxes made in the chunk lie in an arena with parent links (`boxes`); one that calls nothing is not made
+//! (`leaves`). A box of before that the chunk comes to
 //! is a *root*. The box that was active at its beginning is one; its caller becomes one when that box is left,
 //! and so on (*levels*). So does a re-entered box of the choice stack of before. Figures are booked on *arcs*
 //! between *places* (`ledger`). A place below a root is a path of predicates that starts there; what the root

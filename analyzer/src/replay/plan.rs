@@ -38,8 +38,8 @@ const MOST: u64 = 16 << 20;
 /// How many bytes of events the chunks of a stream have.
 ///
 /// Each chunk finds its arcs anew, and joining takes work in proportion to those: so chunks are
-/// large. The last ones are small, so that all threads end together; and so is the first, which
-/// tells whether the stream had better be replayed in one piece.
+/// large. The last ones are small, so that all threads end together. So is the first: behind it a
+/// large stream may be found to be one that had better be replayed in one piece.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkSizes {
     least: u64,

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 const FEW: usize = 8;
 
 /// Keys and values in the order of insertion. Neither is ever removed alone.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct SmallMap<K, V> {
     /// The first ones are in use. The others are room for more, in which a new one is written where
     /// it stays: put together elsewhere and copied it waited for its own stores.
@@ -30,6 +30,17 @@ impl<K, V> Default for SmallMap<K, V> {
             entries: Vec::new(),
             used: 0,
             places: FxHashMap::default(),
+        }
+    }
+}
+
+/// Without the room that is not in use.
+impl<K: Clone, V: Clone> Clone for SmallMap<K, V> {
+    fn clone(&self) -> Self {
+        Self {
+            entries: self.entries[..self.used].to_vec(),
+            used: self.used,
+            places: self.places.clone(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Ways out of a box: exits, failure, exception.
 
 use super::boxes::{PhysicalBox, RootId};
-use super::choices::{Choice, Reason, RedoCause, Who};
+use super::choices::{Choice, RedoCause, Who};
 use super::chunk::{Chunk, First};
 use super::ledger::{Entry, NONE, WayOut, add};
 use crate::trace::PredicateIndex;
@@ -11,16 +11,14 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn fail(&mut self) {
         self.expect_active();
-        let failed = |who| RedoCause {
-            who,
-            reason: Reason::Failed,
-        };
         // What failed is written where it stays: put together elsewhere and copied it waits for its
         // own stores.
         match self.close_usual(WayOut::Fail) {
-            Some(predicate) => self.last_failure.known(failed(Who::Predicate(predicate))),
+            Some(predicate) => self
+                .last_failure
+                .known(RedoCause::failed(Who::Predicate(predicate))),
             None => match self.fail_unusual() {
-                Some(who) => self.last_failure.known(failed(who)),
+                Some(who) => self.last_failure.known(RedoCause::failed(who)),
                 None => self.last_failure.forget(),
             },
         }
@@ -73,8 +71,8 @@ impl Chunk<'_> {
         self.close(WayOut::Exception);
     }
 
-    /// Whether a box is a [usual](super::ledger::Usual) one if it is left now, for good, and
-    /// departed into no other.
+    /// Whether a box is a [usual](super::ledger::Usual) one if it is left now, for good. Those that
+    /// it departed into are left aside.
     #[inline(always)]
     pub(super) fn is_usual(&self, boxed: &PhysicalBox) -> bool {
         !boxed.exited

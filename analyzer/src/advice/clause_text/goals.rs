@@ -23,7 +23,7 @@ const OF_TERMS: [&str; 9] = ["=", "\\=", "==", "\\==", "@<", "@>", "@=<", "@>=",
 const OF_EXPRESSIONS: [&str; 7] = ["is", "=:=", "=\\=", "<", ">", "=<", ">="];
 
 /// Whether all that a body calls is known by its name: predicates, and the functions in its
-/// expressions. Of a variable that is called the text does not say what it is. A goal with an
+/// expressions. A variable that is called may be anything. A goal with an
 /// operator is known if that is one of ISO Prolog.
 pub(in crate::advice) fn calls_only(tokens: &[Token], is_known: &impl Fn(&str) -> bool) -> bool {
     let tokens = match tokens {
@@ -54,7 +54,7 @@ fn is_goal_known(goal: &[Token], is_known: &impl Fn(&str) -> bool) -> bool {
         [module, colon, rest @ ..] if colon.text == ":" && module.kind != Lexeme::Constant => {
             is_goal_known(rest, is_known)
         }
-        [name] => name.kind != Lexeme::Atom || is_known(name.text),
+        [name] => is_name_known(name, is_known),
         [open, inner @ .., _] if is_bracketed(goal, 0) => {
             open.text == "[" || calls_only(inner, is_known)
         }
@@ -63,7 +63,7 @@ fn is_goal_known(goal: &[Token], is_known: &impl Fn(&str) -> bool) -> bool {
             let called = of.map_or(&[][..], |(_, called)| called);
             let arguments = parts(inner);
             let mut called = called.iter().filter_map(|&at| arguments.get(at));
-            (name.kind != Lexeme::Atom || is_known(name.text))
+            is_name_known(name, is_known)
                 && called.all(|argument| is_argument_known(argument, is_known))
         }
         _ if is_operator(&OF_EXPRESSIONS) => {
@@ -71,6 +71,15 @@ fn is_goal_known(goal: &[Token], is_known: &impl Fn(&str) -> bool) -> bool {
             atoms.all(|token| is_known(token.text))
         }
         _ => is_operator(&OF_TERMS),
+    }
+}
+
+/// What a variable calls is not known. Text in a grammar calls nothing.
+fn is_name_known(name: &Token, is_known: &impl Fn(&str) -> bool) -> bool {
+    match name.kind {
+        Lexeme::Atom => is_known(name.text),
+        Lexeme::Variable => false,
+        _ => true,
     }
 }
 
@@ -113,7 +122,7 @@ mod tests {
             "setof(Y, Z^W^q(X, Y, Z, W), L)",
             "findall(Y, ( q(Y), m:p(Y) ), L)",
             "call(q, other(X))",
-            "X, call(X), { q }",
+            "\"text\", { q }",
             "(q), ((p ; q))",
             "X = a",
         ] {
@@ -122,6 +131,9 @@ mod tests {
         for text in [
             "other(X)",
             "other",
+            "X",
+            "call(X)",
+            "findall(Y, G, L)",
             "q, ( q -> other ; p(X) )",
             "\\+ other(X)",
             "\\+ (q, other)",

@@ -6,7 +6,9 @@ use super::effects::Effects;
 pub(super) static EFFECTS: Effects = Effects {
     names: &[
         "abolish*",
-        "assert*",
+        "assert",
+        "asserta",
+        "assertz",
         "at_end_of_stream",
         "at_halt",
         "b_getval",
@@ -110,9 +112,13 @@ pub(super) static EFFECTS: Effects = Effects {
         "wait_for_input",
         "write*",
     ],
-    changing: &["abolish*", "assert*", "erase", "retract*"],
+    changing: &[
+        "abolish", "assert", "asserta", "assertz", "erase", "retract*",
+    ],
     alone: &[
-        "assert*",
+        "assert",
+        "asserta",
+        "assertz",
         "cputime",
         "flush_output",
         "format",

@@ -72,7 +72,7 @@ fn whole(
     figures
 }
 
-/// Replays events until one is unusual, with leaves as the two events that they are in a trace.
+/// Replays events until one is unusual, with some calls and their ends at once, others one by one.
 fn feed(chunk: &mut Chunk, dialect: Dialect, mut events: &[(Event, u64)]) {
     let has_leaves = !chunk.hides && chunk.scope.window.is_none();
     while let [(event, tick), rest @ ..] = events
@@ -83,6 +83,7 @@ fn feed(chunk: &mut Chunk, dialect: Dialect, mut events: &[(Event, u64)]) {
         if has_leaves
             && let [(end @ (Event::ExitDet | Event::Fail), then), after @ ..] = rest
             && matches!(class, Class::Enter(_) | Class::Depart(_))
+            && (tick + then) % 4 != 0
         {
             chunk.advance(*tick);
             if chunk.replay_leaf(class, *end == Event::Fail, then - tick) {

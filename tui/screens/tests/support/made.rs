@@ -318,7 +318,7 @@ pub(crate) const STREAMS: u32 = 24;
 fn file(marks: &[(u32, usize, &str)]) -> Vec<u8> {
     let header = Header {
         recorder: "portmortem".to_owned(),
-        engine: "made up".to_owned(),
+        engine: "SWI-Prolog made up".to_owned(),
         command: vec!["swipl".to_owned(), "large.pl".to_owned()],
         directory: "/nowhere".to_owned(),
         machine: "none".to_owned(),
