@@ -50,6 +50,7 @@ pub mod machine;
 pub mod moment;
 pub mod net;
 mod observed_walk;
+mod large_pages;
 mod on_panic;
 mod progress;
 mod reading;

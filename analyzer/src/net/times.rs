@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::Rates;
 use crate::figures::Caller;
 use crate::figures::contexts::ContextFigures;
@@ -51,7 +53,7 @@ impl NetTimes {
             predicates: &net.work.predicates,
             own: own(Rates::is_work),
         };
-        let (edges, work_edges) = (all.edges(), work.edges());
+        let (edges, work_edges) = rayon::join(|| all.edges(), || work.edges());
         Self {
             edges,
             work_edges,
@@ -135,11 +137,19 @@ impl Inside<'_> {
     /// beside it, which call from the same context.
     fn served(&self, edges: &mut EdgesOfTimes) {
         let rows = &self.profile.contexts;
-        let mut recursive: BTreeMap<Option<u32>, Vec<Caller>> = BTreeMap::new();
+        let mut recursive: FxHashMap<Option<u32>, Vec<Caller>> = FxHashMap::default();
         for row in rows.iter().filter(|row| row.recursive) {
             let callers = recursive.entry(row.parent).or_default();
             callers.push(Caller::Predicate(row.predicate));
         }
+        // There are far more rows than pairs of caller and callee.
+        let pairs = self.profile.edges.iter();
+        let pairs = pairs.map(|(&pair, figures)| {
+            let served = self.counted.edge(figures).served_ticks;
+            (pair, (served, None::<u64>))
+        });
+        let mut pairs: FxHashMap<_, _> = pairs.collect();
+        let mut weighted = Vec::new();
         for (row, &inside) in rows.iter().zip(self.contexts) {
             if row.recursive {
                 continue;
@@ -148,14 +158,20 @@ impl Inside<'_> {
             let above = above.map_or(Caller::Root, |row| Caller::Predicate(row.predicate));
             let beside = recursive.get(&row.parent).into_iter().flatten().copied();
             let callers = std::iter::once(above).chain(beside);
-            let weighted: Vec<_> = callers
-                .filter_map(|caller| {
-                    let pair = (caller, row.predicate);
-                    let figures = self.profile.edges.get(&pair)?;
-                    Some((pair, self.counted.edge(figures).served_ticks))
-                })
-                .collect();
+            weighted.clear();
+            weighted.extend(callers.filter_map(|caller| {
+                let pair = (caller, row.predicate);
+                let (weight, _) = pairs.get(&pair)?;
+                Some((pair, *weight))
+            }));
             for (pair, ticks) in share(inside, &weighted) {
+                if let Some((_, served)) = pairs.get_mut(&pair) {
+                    add(served.get_or_insert_default(), ticks);
+                }
+            }
+        }
+        for (pair, (_, served)) in pairs {
+            if let Some(ticks) = served {
                 add(&mut edges.entry(pair).or_default().served_ticks, ticks);
             }
         }

@@ -10,23 +10,23 @@ use super::ledger::{
     BoxPlace, CallArc, Figures, Ledger, NEVER, NONE, PlaceId, SHARED, SHARED_PORTS, add,
 };
 use crate::figures::centers::CenterFigures;
-use crate::figures::contexts::ContextFigures;
+use crate::figures::contexts::{ContextFigures, HiddenFigures};
 use crate::figures::profile::Profile;
-use crate::figures::{Caller, EdgeFigures, Port, PortCounts, PredicateFigures, SiteFigures};
+use crate::figures::{
+    Caller, EdgeFigures, Port, PortCounts, PortTotals, PredicateFigures, SiteFigures,
+};
+use crate::large_pages;
 use crate::trace::{Center, PredicateIndex, SiteIndex};
 
-/// All that is summed over arcs. Sums by predicate and those by place are made at the same time.
+/// All that is summed over arcs. The call tree, the largest part, is made beside the others.
 pub(super) fn profile(ledger: &Ledger) -> Profile {
     let of_predicates = || {
         let by_site = by_site(ledger);
         let edges = edges(&by_site);
-        (predicates(ledger), edges, sites(by_site))
+        (predicates(ledger), edges, sites(by_site), centers(ledger))
     };
-    let of_places = || {
-        let by_place = by_place(ledger);
-        (contexts(ledger, &by_place), centers(ledger, &by_place))
-    };
-    let ((predicates, edges, sites), (contexts, centers)) = rayon::join(of_predicates, of_places);
+    let (tables, contexts) = rayon::join(of_predicates, || contexts(ledger));
+    let (predicates, edges, sites, centers) = tables;
     Profile {
         predicates,
         edges,
@@ -152,140 +152,169 @@ fn caller(ledger: &Ledger, arc: &CallArc) -> Caller {
     }
 }
 
+/// What boxes of places did, in a table that is made of it.
+struct BookedRow<'r> {
+    ports: &'r mut PortTotals,
+    self_ticks: &'r mut u64,
+    inside: &'r mut PortCounts,
+    outside: &'r mut PortCounts,
+    hidden: &'r mut HiddenFigures,
+}
+
+/// A table of what boxes of places did.
+trait BookedRows {
+    /// The row of a place; none if no box stands there.
+    fn row(&mut self, place: PlaceId) -> Option<BookedRow<'_>>;
+}
+
+/// Fills a table: with all that was booked, each once.
+fn fill(rows: &mut impl BookedRows, ledger: &Ledger) {
+    for (arc, figures) in ledger.totals().filter(|(arc, _)| arc.place != NONE) {
+        if let Some(row) = rows.row(arc.place) {
+            row.ports.add(&figures.ports);
+            *row.self_ticks += figures.self_by.iter().sum::<u64>();
+            // A box is cut from outside only.
+            let cuts = row.inside[Port::Cut as usize];
+            add_ports(row.inside, &figures, &figures.covered);
+            row.inside[Port::Cut as usize] = cuts;
+        }
+        if let Some(caller) = rows.row(arc.from) {
+            add_ports(caller.outside, &figures, &figures.followed);
+        }
+    }
+    for (place, hidden) in ledger.all_hidden() {
+        if let Some(row) = rows.row(place) {
+            row.hidden.add(hidden);
+        }
+    }
+    for ((own, place), ticks) in &ledger.elsewhere {
+        if let Some(row) = rows.row(*own) {
+            *row.self_ticks -= ticks;
+        }
+        if let Some(row) = rows.row(*place) {
+            *row.self_ticks += ticks;
+        }
+    }
+}
+
+/// Adds the events that boxes entered by one arc had, each once: less those `counted` with another box
+/// of the same chain.
+fn add_ports(sum: &mut PortCounts, figures: &Figures, counted: &[u64; SHARED_PORTS]) {
+    sum[Port::Call as usize] += figures.ports.calls - figures.ports.tail_calls;
+    sum[Port::Tail as usize] += figures.ports.tail_calls;
+    for ((port, all), counted) in SHARED.iter().zip(figures.shared_ports()).zip(counted) {
+        sum[*port as usize] += all - counted;
+    }
+}
+
 /// The call tree, in its order.
-fn contexts(ledger: &Ledger, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
-    let rows = TreeRows::of(ledger, by_place);
-    let below = rows.below();
-    let mut ordered: Vec<ContextFigures> = Vec::with_capacity(below.rows.len());
-    let mut waiting: Vec<(PlaceId, Option<u32>)> = Vec::new();
-    let push = |waiting: &mut Vec<_>, above, parent| {
-        let rows = below.of(above).iter().rev();
-        waiting.extend(rows.map(|row| (*row, parent)));
-    };
-    push(&mut waiting, 0, None);
-    while let Some((place, parent)) = waiting.pop() {
-        let id = ordered.len() as u32;
-        let depth = parent.map_or(0, |parent: u32| ordered[parent as usize].depth + 1);
-        ordered.push(ContextFigures {
-            parent,
-            depth,
-            ..rows.figures(place)
-        });
-        push(&mut waiting, place, Some(id));
+fn contexts(ledger: &Ledger) -> Vec<ContextFigures> {
+    let mut tree = CallTree::of(ledger);
+    fill(&mut tree, ledger);
+    for arc in ledger.arcs.iter().filter(|arc| arc.place != NONE) {
+        if let Some(figures) = ledger.find_figures(arc)
+            && let Some(row) = tree.find(arc.place)
+        {
+            row.undone_ticks += figures.undone;
+        }
     }
-    for id in (0..ordered.len()).rev() {
+    let mut rows = without_empty(tree.rows);
+    for id in (0..rows.len()).rev() {
         let ContextFigures {
-            parent,
-            inclusive_ticks,
-            ..
-        } = ordered[id];
+            parent, self_ticks, ..
+        } = rows[id];
+        rows[id].inclusive_ticks += self_ticks;
         if let Some(parent) = parent {
-            ordered[parent as usize].inclusive_ticks += inclusive_ticks;
+            rows[parent as usize].inclusive_ticks += rows[id].inclusive_ticks;
         }
     }
-    ordered
+    rows
 }
 
-/// The rows of the call tree, each by its first place.
-struct TreeRows<'b> {
-    ledger: &'b Ledger,
-    by_place: &'b [CenterFigures],
-    /// By place: ticks thrown away.
-    undone: Vec<u64>,
-    /// The other places of rows that have several.
-    more: FxHashMap<PlaceId, Vec<PlaceId>>,
+/// Rows of the call tree, in its order.
+struct CallTree {
+    rows: Vec<ContextFigures>,
+    /// By place: its row. [`NONE`] where a chunk begins.
+    row_of: Vec<u32>,
 }
 
-impl<'b> TreeRows<'b> {
-    fn of(ledger: &'b Ledger, by_place: &'b [CenterFigures]) -> Self {
-        let mut undone = vec![0; ledger.places.len()];
-        for arc in ledger.arcs.iter().filter(|arc| arc.place != NONE) {
-            let figures = ledger.find_figures(arc);
-            undone[arc.place as usize] += figures.map_or(0, |figures| figures.undone);
-        }
-        let mut more: FxHashMap<_, Vec<_>> = FxHashMap::default();
-        for (id, place) in ledger.places.iter().enumerate() {
-            if place.row as usize != id {
-                more.entry(place.row).or_default().push(id as PlaceId);
-            }
-        }
-        Self {
-            ledger,
-            by_place,
-            undone,
-            more,
-        }
-    }
-
-    /// Those that have figures, or one of whose rows below has, by what they are below.
-    fn below(&self) -> Below {
-        let places = &self.ledger.places;
-        let mut used = vec![false; places.len()];
-        for (id, place) in places.iter().enumerate() {
-            let is_used = self.undone[id] > 0 || self.by_place[id] != CenterFigures::default();
-            used[place.row as usize] |= is_used;
-        }
-        let is_row = |id: usize, place: &BoxPlace| place.row as usize == id && place.above != NONE;
-        // A place is always after the one above.
-        for (id, place) in places.iter().enumerate().rev() {
-            if is_row(id, place) {
-                used[place.above as usize] |= used[id];
-            }
-        }
-        let mut begins = vec![0; places.len() + 1];
-        let is_shown = |(id, place): &(usize, &BoxPlace)| is_row(*id, place) && used[*id];
-        for (_, place) in places.iter().enumerate().filter(is_shown) {
-            begins[place.above as usize + 1] += 1;
-        }
-        let mut sum = 0;
-        for begin in &mut begins {
-            sum += *begin;
-            *begin = sum;
-        }
-        let mut rows = vec![NONE; sum as usize];
-        let mut next = begins.clone();
-        for (id, place) in places.iter().enumerate().filter(is_shown) {
-            let at = &mut next[place.above as usize];
-            rows[*at as usize] = id as PlaceId;
-            *at += 1;
-        }
-        let mut below = Below { begins, rows };
-        for above in 0..places.len() as PlaceId {
-            below.of_mut(above).sort_unstable_by_key(|row| {
-                let place = &places[*row as usize];
-                (place.predicate, place.context == place.row)
+impl CallTree {
+    /// The rows of all places, with nothing in them.
+    fn of(ledger: &Ledger) -> Self {
+        let places = &ledger.places;
+        let below = Below::all(places);
+        let mut rows: Vec<ContextFigures> = large_pages::with_capacity(below.rows.len());
+        let mut row_of = vec![NONE; places.len()];
+        let outermost = below.of(0).iter().rev();
+        let mut waiting: Vec<(PlaceId, Option<u32>)> = outermost.map(|row| (*row, None)).collect();
+        while let Some((id, parent)) = waiting.pop() {
+            let at = rows.len() as u32;
+            let place = &places[id as usize];
+            rows.push(ContextFigures {
+                parent,
+                predicate: place.predicate,
+                depth: parent.map_or(0, |parent| rows[parent as usize].depth + 1),
+                recursive: place.context != place.row,
+                ..ContextFigures::default()
             });
+            row_of[id as usize] = at;
+            waiting.extend(below.of(id).iter().rev().map(|row| (*row, Some(at))));
         }
-        below
+        // Places of a row differ by centre only.
+        for (id, place) in places.iter().enumerate() {
+            row_of[id] = row_of[place.row as usize];
+        }
+        Self { rows, row_of }
     }
 
-    /// A row, without what is below.
-    fn figures(&self, row: PlaceId) -> ContextFigures {
-        let mut sum = self.of_place(row);
-        for place in self.more.get(&row).into_iter().flatten() {
-            sum.add(&self.of_place(*place));
-        }
-        sum.inclusive_ticks = sum.self_ticks;
-        sum
+    fn find(&mut self, place: PlaceId) -> Option<&mut ContextFigures> {
+        self.rows.get_mut(self.row_of[place as usize] as usize)
     }
+}
 
-    fn of_place(&self, id: PlaceId) -> ContextFigures {
-        let place = &self.ledger.places[id as usize];
-        let figures = &self.by_place[id as usize];
-        ContextFigures {
-            parent: None,
-            predicate: place.predicate,
-            depth: 0,
-            recursive: place.context != place.row,
-            ports: figures.ports,
-            inside: figures.inside,
-            outside: figures.outside,
-            hidden: figures.hidden,
-            self_ticks: figures.self_ticks,
-            inclusive_ticks: 0,
-            undone_ticks: self.undone[id as usize],
+impl BookedRows for CallTree {
+    fn row(&mut self, place: PlaceId) -> Option<BookedRow<'_>> {
+        self.find(place).map(|row| BookedRow {
+            ports: &mut row.ports,
+            self_ticks: &mut row.self_ticks,
+            inside: &mut row.inside,
+            outside: &mut row.outside,
+            hidden: &mut row.hidden,
+        })
+    }
+}
+
+/// Without rows in which, and below which, nothing happened: where track was lost, there may be
+/// some.
+fn without_empty(rows: Vec<ContextFigures>) -> Vec<ContextFigures> {
+    let mut used = vec![false; rows.len()];
+    for (id, row) in rows.iter().enumerate().rev() {
+        let empty = ContextFigures {
+            parent: row.parent,
+            predicate: row.predicate,
+            depth: row.depth,
+            recursive: row.recursive,
+            ..ContextFigures::default()
+        };
+        used[id] |= *row != empty;
+        if let Some(parent) = row.parent {
+            used[parent as usize] |= used[id];
         }
     }
+    if !used.contains(&false) {
+        return rows;
+    }
+    let mut next = 0;
+    let mut number = vec![NONE; rows.len()];
+    for (number, _) in number.iter_mut().zip(&used).filter(|(_, used)| **used) {
+        (*number, next) = (next, next + 1);
+    }
+    let rows = rows.into_iter().zip(used).filter(|(_, used)| *used);
+    rows.map(|(row, _)| ContextFigures {
+        parent: row.parent.map(|parent| number[parent as usize]),
+        ..row
+    })
+    .collect()
 }
 
 /// Rows of the call tree, by the place that they are right below.
@@ -296,6 +325,35 @@ struct Below {
 }
 
 impl Below {
+    fn all(places: &[BoxPlace]) -> Self {
+        let is_row = |(id, place): &(PlaceId, &BoxPlace)| place.row == *id && place.above != NONE;
+        let mut begins = vec![0; places.len() + 1];
+        for (_, place) in (0..).zip(places).filter(is_row) {
+            begins[place.above as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for begin in &mut begins {
+            sum += *begin;
+            *begin = sum;
+        }
+        let mut rows = vec![NONE; sum as usize];
+        let mut next = begins.clone();
+        for (id, place) in (0..).zip(places).filter(is_row) {
+            let at = &mut next[place.above as usize];
+            rows[*at as usize] = id;
+            *at += 1;
+        }
+        let mut below = Self { begins, rows };
+        for above in 0..places.len() as PlaceId {
+            let range = below.range(above);
+            below.rows[range].sort_unstable_by_key(|row| {
+                let place = &places[*row as usize];
+                (place.predicate, place.context == place.row)
+            });
+        }
+        below
+    }
+
     fn range(&self, above: PlaceId) -> Range<usize> {
         let above = above as usize;
         self.begins[above] as usize..self.begins[above + 1] as usize
@@ -305,58 +363,43 @@ impl Below {
     fn of(&self, above: PlaceId) -> &[PlaceId] {
         &self.rows[self.range(above)]
     }
-
-    fn of_mut(&mut self, above: PlaceId) -> &mut [PlaceId] {
-        let range = self.range(above);
-        &mut self.rows[range]
-    }
 }
 
 /// By cost centre and predicate.
-fn centers(
-    ledger: &Ledger,
-    by_place: &[CenterFigures],
-) -> BTreeMap<(Center, PredicateIndex), CenterFigures> {
-    let mut all = BTreeMap::<_, CenterFigures>::new();
-    for (place, figures) in ledger.places.iter().zip(by_place) {
-        if place.above != NONE && *figures != CenterFigures::default() {
-            let center = (place.center != NONE).then_some(place.center);
-            let row = all.entry((center, place.predicate)).or_default();
-            row.add(figures);
-        }
-    }
-    all
+fn centers(ledger: &Ledger) -> BTreeMap<(Center, PredicateIndex), CenterFigures> {
+    let mut rows = CenterRows {
+        places: &ledger.places,
+        rows: FxHashMap::default(),
+    };
+    fill(&mut rows, ledger);
+    let rows = rows.rows.into_iter();
+    let rows = rows.filter(|(_, figures)| *figures != CenterFigures::default());
+    rows.map(|((center, predicate), figures)| {
+        let center = (center != NONE).then_some(center);
+        ((center, predicate), figures)
+    })
+    .collect()
 }
 
-/// What the boxes of each place did.
-fn by_place(ledger: &Ledger) -> Vec<CenterFigures> {
-    let mut all = vec![CenterFigures::default(); ledger.places.len()];
-    for (arc, figures) in ledger.totals().filter(|(arc, _)| arc.place != NONE) {
-        let here = &mut all[arc.place as usize];
-        here.ports.add(&figures.ports);
-        here.self_ticks += figures.self_by.iter().sum::<u64>();
-        add_ports(&mut here.inside, &figures, &figures.covered);
-        // A box is cut from outside only.
-        here.inside[Port::Cut as usize] = 0;
-        let caller = &mut all[arc.from as usize];
-        add_ports(&mut caller.outside, &figures, &figures.followed);
-    }
-    for (place, hidden) in ledger.all_hidden() {
-        all[place as usize].hidden = *hidden;
-    }
-    for ((own, place), ticks) in &ledger.elsewhere {
-        all[*own as usize].self_ticks -= ticks;
-        all[*place as usize].self_ticks += ticks;
-    }
-    all
+/// By cost centre, which may be [`NONE`], and predicate.
+struct CenterRows<'l> {
+    places: &'l [BoxPlace],
+    rows: FxHashMap<(PredicateIndex, PredicateIndex), CenterFigures>,
 }
 
-/// Adds the events that boxes entered by one arc had, each once: less those `counted` with another box
-/// of the same chain.
-fn add_ports(sum: &mut PortCounts, figures: &Figures, counted: &[u64; SHARED_PORTS]) {
-    sum[Port::Call as usize] += figures.ports.calls - figures.ports.tail_calls;
-    sum[Port::Tail as usize] += figures.ports.tail_calls;
-    for ((port, all), counted) in SHARED.iter().zip(figures.shared_ports()).zip(counted) {
-        sum[*port as usize] += all - counted;
+impl BookedRows for CenterRows<'_> {
+    fn row(&mut self, place: PlaceId) -> Option<BookedRow<'_>> {
+        let place = &self.places[place as usize];
+        (place.above != NONE).then(|| {
+            let row = self.rows.entry((place.center, place.predicate));
+            let row = row.or_default();
+            BookedRow {
+                ports: &mut row.ports,
+                self_ticks: &mut row.self_ticks,
+                inside: &mut row.inside,
+                outside: &mut row.outside,
+                hidden: &mut row.hidden,
+            }
+        })
     }
 }

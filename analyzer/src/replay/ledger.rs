@@ -250,15 +250,15 @@ impl Ledger {
     pub(super) fn route(&mut self, from: PlaceId, callable: Callable) -> (PredicateIndex, Route) {
         match self.routes.get(from, callable) {
             (caller, Some(route)) => (caller, route),
-            (caller, None) => (caller, self.find_route(from, callable)),
+            (caller, None) => match self.routes.get_shared(from, callable) {
+                Some(route) => (caller, route),
+                None => (caller, self.find_route(from, callable)),
+            },
         }
     }
 
     #[inline(never)]
     fn find_route(&mut self, from: PlaceId, callable: Callable) -> Route {
-        if let Some(route) = self.routes.get_shared(from, callable) {
-            return route;
-        }
         let arc = match self.arc_ids.get(from, callable) {
             Some(arc) => arc,
             None => self.new_arc(from, callable),
