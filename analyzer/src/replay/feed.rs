@@ -169,7 +169,7 @@ impl<const HIDES: bool> Take for Next<'_, '_, HIDES> {
         self.chunk.pass::<HIDES>(delta);
         if !HIDES
             && let Some((fails, delta)) = Event::short_end(&self.bytes[length..])
-            && self.chunk.replay_leaf(class, fails, delta)
+            && self.chunk.replay_leaf(class, fails, delta).is_some()
         {
             return Some(length + SHORT_END);
         }

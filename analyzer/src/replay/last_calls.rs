@@ -5,6 +5,15 @@ use super::chunk::Chunk;
 use super::ledger::{NONE, WayOut, add};
 use crate::trace::{Callable, PredicateIndex};
 
+/// The box that a chain departed into last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Innermost {
+    /// It is one of the chain.
+    IsHere,
+    /// It was closed before, and is not in the chain.
+    WasClosed,
+}
+
 impl Chunk<'_> {
     /// The active box departs.
     #[inline(always)]
@@ -104,10 +113,13 @@ impl Chunk<'_> {
         chain.groups.iter().all(is_usual)
     }
 
-    /// Closes the active box and the boxes it departed into, if any, which are usual. `covered`:
-    /// another one, which it departed into at last, is closed already. The predicate of the one
-    /// that was called.
-    pub(super) fn close_usual_chain(&mut self, way_out: WayOut, covered: bool) -> PredicateIndex {
+    /// Closes the active box and the boxes it departed into, if any, which are usual. The predicate
+    /// of the one that was called.
+    pub(super) fn close_usual_chain(
+        &mut self,
+        way_out: WayOut,
+        innermost: Innermost,
+    ) -> PredicateIndex {
         let now = self.clock.now();
         let boxed = self.boxes.get(self.active);
         let called = boxed.arc;
@@ -117,16 +129,12 @@ impl Chunk<'_> {
             for (at, &((entry, _), group)) in chain.groups.iter().enumerate().rev() {
                 let is_last = at == chain.last;
                 let own = group.own + if is_last { boxed.own } else { 0 };
-                let outer = if entry.outermost {
-                    let begun = group.entered.all;
-                    now.all.wrapping_mul(group.boxes).wrapping_sub(begun)
-                } else {
-                    0
-                };
+                let begun = group.entered.all;
+                let lasted = now.all.wrapping_mul(group.boxes).wrapping_sub(begun);
                 let chains = self.ledger.chains(entry.arc);
-                chains.count(way_out, group.boxes, own, outer);
-                let innermost = is_last && !covered;
-                chains.cover(way_out, group.boxes - u64::from(innermost));
+                chains.count(way_out, group.boxes, own, entry.of_outermost(lasted));
+                let has_innermost = is_last && innermost == Innermost::IsHere;
+                chains.cover(way_out, group.boxes - u64::from(has_innermost));
                 let usual = &self.ledger.usual[entry.arc as usize];
                 self.on_chain.leave(usual.predicate, usual.callable, entry);
             }

@@ -6,6 +6,7 @@
 
 use super::choices::{Failed, RedoCause, Who};
 use super::chunk::Chunk;
+use super::last_calls::Innermost;
 use super::ledger::{Entry, WayOut};
 use super::routes::Route;
 use crate::machine::Class;
@@ -20,12 +21,12 @@ struct LeafEntry {
 
 impl Chunk<'_> {
     /// Replays a call or a last call, whose time has passed, with the failure or determinate exit
-    /// that follows `delta` ticks later, if its box is usual. False if nothing was booked. No box
+    /// that follows `delta` ticks later, if its box is usual. `None` if nothing was booked. No box
     /// may be transparent.
     #[inline(always)]
-    pub(super) fn replay_leaf(&mut self, class: Class, fails: bool, delta: u64) -> bool {
+    pub(super) fn replay_leaf(&mut self, class: Class, fails: bool, delta: u64) -> Option<()> {
         let way_out = if fails { WayOut::Fail } else { WayOut::ExitDet };
-        let done = match class {
+        match class {
             Class::Enter(callable) => self.call_leaf(callable, way_out, delta),
             Class::Depart(callable) => self.depart_to_leaf(callable, way_out, delta),
             Class::Leave(_)
@@ -34,8 +35,7 @@ impl Chunk<'_> {
             | Class::Lose(_)
             | Class::Pause(_)
             | Class::Note(_) => None,
-        };
-        done.is_some()
+        }
     }
 
     /// A box is called, and left after some ticks.
@@ -46,7 +46,7 @@ impl Chunk<'_> {
         let predicate = leaf.called.predicate;
         let usual = &mut self.ledger.usual[leaf.entry.arc as usize];
         usual.calls += 1;
-        usual.count(way_out, own, if leaf.entry.outermost { own } else { 0 });
+        usual.count(way_out, own, leaf.entry.of_outermost(own));
         self.max_depth = self.max_depth.max(self.depth + 1);
         let between_ports = || self.scope.kind_of(predicate).is_between_ports();
         self.last_failure.call(between_ports);
@@ -73,10 +73,9 @@ impl Chunk<'_> {
         }
         let leaf = self.leaf(callable)?;
         let own = self.pass_leaf(delta)?;
-        let outer = if leaf.entry.outermost { own } else { 0 };
         let chains = self.ledger.chains(leaf.entry.arc);
-        chains.count(way_out, 1, own, outer);
-        let predicate = self.close_usual_chain(way_out, true);
+        chains.count(way_out, 1, own, leaf.entry.of_outermost(own));
+        let predicate = self.close_usual_chain(way_out, Innermost::WasClosed);
         self.last_failure.forget();
         self.left_usually(way_out, predicate, then_fails);
         Some(())

@@ -89,6 +89,12 @@ impl Entry {
     pub(super) fn is_direct(self) -> bool {
         self.waits == NONE || self.waits == self.arc
     }
+
+    /// So much of some ticks is of an outermost box of its goal.
+    #[inline(always)]
+    pub(super) fn of_outermost(self, ticks: u64) -> u64 {
+        if self.outermost { ticks } else { 0 }
+    }
 }
 
 /// How numbers of names change when predicates are declared: what stands for no predicate is

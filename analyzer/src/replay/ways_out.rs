@@ -3,6 +3,7 @@
 use super::boxes::{PhysicalBox, RootId};
 use super::choices::{Choice, RedoCause, Who};
 use super::chunk::{Chunk, First};
+use super::last_calls::Innermost;
 use super::ledger::{Entry, NONE, WayOut, add};
 use crate::trace::PredicateIndex;
 
@@ -27,7 +28,7 @@ impl Chunk<'_> {
     #[inline(never)]
     fn exit_unusual(&mut self) {
         if self.is_usual_chain() {
-            self.close_usual_chain(WayOut::ExitDet, false);
+            self.close_usual_chain(WayOut::ExitDet, Innermost::IsHere);
         } else {
             self.close(WayOut::ExitDet);
         }
@@ -36,7 +37,7 @@ impl Chunk<'_> {
     #[inline(never)]
     fn fail_unusual(&mut self) -> Option<Who> {
         if self.is_usual_chain() {
-            let predicate = self.close_usual_chain(WayOut::Fail, false);
+            let predicate = self.close_usual_chain(WayOut::Fail, Innermost::IsHere);
             return Some(Who::Predicate(predicate));
         }
         let active = self.boxes.get(self.active);
@@ -99,13 +100,9 @@ impl Chunk<'_> {
         let left = self.active;
         let boxed = self.boxes.get(left);
         let (parent, entry) = (boxed.parent, boxed.entry());
-        let outer = if entry.outermost {
-            self.clock.now().all - boxed.since.all
-        } else {
-            0
-        };
+        let lasted = self.clock.now().all - boxed.since.all;
         let usual = &mut self.ledger.usual[entry.arc as usize];
-        usual.count(way_out, own, outer);
+        usual.count(way_out, own, entry.of_outermost(lasted));
         let predicate = usual.predicate;
         self.on_chain.leave(predicate, usual.callable, entry);
         self.active = parent;

@@ -86,7 +86,10 @@ fn feed(chunk: &mut Chunk, dialect: Dialect, mut events: &[(Event, u64)]) {
             && (tick + then) % 4 != 0
         {
             chunk.advance(*tick);
-            if chunk.replay_leaf(class, *end == Event::Fail, then - tick) {
+            if chunk
+                .replay_leaf(class, *end == Event::Fail, then - tick)
+                .is_some()
+            {
                 events = after;
                 continue;
             }
