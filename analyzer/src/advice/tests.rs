@@ -8,6 +8,7 @@ use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Role, Roles, Si
 use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 use super::evidence::Evidence;
+use super::libraries::KnownEffect;
 use super::{Cause, Finding, effects, findings};
 use crate::Analysis;
 use crate::trace::Trace;
@@ -286,7 +287,7 @@ fn libraries_are_those_of_the_engine() {
             libraries.copies_unseen("nb_setval"),
             libraries.is_lambda("yall", ">>"),
             libraries.is_for_elements("apply"),
-            !libraries.effects.does_more("atomic_list_concat"),
+            libraries.effects.of("atomic_list_concat", 2) == KnownEffect::Unlisted,
             libraries.keyed.iter().any(|one| one.name == "get_assoc"),
             libraries.elements.last == ["last"],
             libraries.counts_with("aggregate_all") == Some("count"),
@@ -428,6 +429,12 @@ fn what_is_not_known_may_have_effects() {
         (", findall(Y, seek(Y), _)", false, false),
         (", store(X)", false, true),
         (", Y is count(X), Y > 0", false, true),
+        (", Y is log(X), Y > 0", false, false),
+        (", log(X)", false, true),
+        (", append([1], [X], Y)", false, false),
+        (", append(X)", false, true),
+        (", seek(X, 1)", false, true),
+        (", Y = X <- 1", false, true),
         (", ( X == 2 -> true ; tick )", false, true),
         (", b_setval(seen, X)", true, true),
         (", assertz(seen(X))", true, true),
