@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::super::Need;
 use super::effects::StandardList;
 use super::{Effects, KnownEffect, UNKNOWN, iso, of_engine, swi_prolog};
 
@@ -139,15 +140,37 @@ fn of_another_engine_no_library_is_named() {
 fn a_table_is_declared_where_that_is_known() {
     let known = of_engine("SWI-Prolog 9.0.4").remedies;
     assert_eq!(known.table_of("p/1"), "\":- table p/1.\"");
-    assert_eq!(known.table_of_at_end("p/1"), "\":- table p/1.\"");
     assert_eq!(known.to_table("p/1"), "table p/1");
     let other = of_engine("Toy 1").remedies;
     assert_eq!(other.table_of("p/1"), other.tabling());
-    assert_eq!(
-        other.table_of_at_end("p/1"),
-        format!("{}.", other.tabling())
-    );
     assert_eq!(other.to_table("p/1"), "keep the results of p/1");
+}
+
+#[test]
+fn options_of_a_recorder_are_named_where_it_has_them() {
+    let known = of_engine("SWI-Prolog 9.0.4").remedies;
+    let other = of_engine("Toy 1").remedies;
+    let arguments = |of: &str| Need::Arguments(of.to_owned());
+    for (needs, of_known, of_other) in [
+        (
+            vec![arguments("p/1"), arguments("it's/2")],
+            r"--arguments 'p/1' --arguments 'it'\''s/2'",
+            "the arguments of p/1 and the arguments of it's/2",
+        ),
+        (
+            vec![Need::Libraries],
+            "--libraries",
+            "the calls of libraries among themselves",
+        ),
+        (
+            vec![Need::Baseline],
+            "--baseline",
+            "the times of unrecorded runs",
+        ),
+    ] {
+        assert_eq!(known.recorded_with(&needs), of_known);
+        assert_eq!(other.recorded_with(&needs), of_other);
+    }
 }
 
 #[test]
