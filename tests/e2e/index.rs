@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use portmortem_analyzer::index::Index;
-use portmortem_analyzer::{ReplayOptions, Trace};
+use portmortem_analyzer::{Progress, ReplayOptions, Trace};
 use portmortem_tests::patience::wait_until;
 use portmortem_tests::{Sandbox, built, sample};
 use portmortem_tracer::IndexLock;
@@ -74,6 +74,15 @@ fn a_long_recording_has_one() {
         .portmortem(["report", "long.pmt"])
         .succeeds()
         .prints(&with);
+    // A report did without slices: they are added.
+    let has_slices = || {
+        let index = Index::load(&Trace::open(&path).unwrap(), &path);
+        index.is_ok_and(|index| index.pyramids().is_some())
+    };
+    assert!(!has_slices());
+    let added = sandbox.portmortem(["index", "long.pmt"]).succeeds().out();
+    assert!(!added.contains("up to date"), "{added}");
+    assert!(has_slices());
     sandbox
         .portmortem(["index", "long.pmt"])
         .succeeds()
@@ -99,6 +108,7 @@ fn an_index_that_another_process_makes_is_waited_for() {
     let (making, reporting) = (start("index"), start("report"));
     let trace = Trace::open(&path).unwrap();
     let index = Index::build(&trace, &path, &ReplayOptions::default()).unwrap();
+    assert!(index.find_slices(&trace, &Progress::default()));
     index.save(&path).unwrap();
     let made = fs::metadata(sandbox.path("long.pmt.index")).unwrap().ino();
     drop(lock);

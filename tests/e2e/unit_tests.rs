@@ -307,7 +307,11 @@ fn tests_are_compared() {
     assert!(row.contains(" math:sum (after.plt"), "{text}");
     let rest = table.next().unwrap();
     assert!(rest.ends_with(" shows all"), "{text}");
-    let several = ["before.pmt,before.pmt", "after.pmt,after.pmt"];
+    for side in ["before", "after"] {
+        let [one, other] = ["", "2"].map(|end| sandbox.path(&format!("{side}{end}.pmt")));
+        fs::copy(one, other).unwrap();
+    }
+    let several = ["before.pmt,before2.pmt", "after.pmt,after2.pmt"];
     let several = ["diff", several[0], several[1], "--by", "test", "--top", "1"];
     let noise = sandbox.portmortem(several);
     noise.succeeds().shows(" noise test\n").shows("math:sum");

@@ -12,6 +12,7 @@ mod pack;
 mod predict;
 mod program;
 mod record;
+mod same_files;
 mod tables;
 mod traces;
 mod trial;
@@ -34,6 +35,7 @@ pub(crate) use pack::PackArgs;
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
 pub(crate) use program::ProgramArgs;
 pub(crate) use record::RecordArgs;
+pub(crate) use same_files::{NamedFile, named_twice};
 pub(crate) use traces::{TracesArgs, TracesFormat};
 pub(crate) use trial::{DiagnoseArgs, TrialArgs, TryArgs};
 

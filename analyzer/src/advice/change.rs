@@ -1,6 +1,5 @@
 //! Changes of a program that can be made without understanding it. What a change does to the output
-//! and the time, only a
-//! trial tells.
+//! and the time, only a trial tells.
 
 use super::chr_text::DeclaredConstraint;
 use super::effects::Dependence;
@@ -199,6 +198,8 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             goal(analysis, *before)?,
         ))
     };
+    let libraries = libraries::of_engine(&analysis.trace.header().engine);
+    let has_tables = libraries.remedies.has_tables();
     let left_out = |change: fn(ClauseLine, ConjunctionGoal) -> Change| {
         let of = finding.predicates.first();
         let goal = of.and_then(|&of| goal(analysis, of))?;
@@ -206,9 +207,13 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
     };
     match finding.cause {
         Cause::RepeatedCalls | Cause::RepeatedSolutions | Cause::MayRepeat => {
-            written.map(Change::Table).collect()
+            let tabled = written.filter(|_| has_tables);
+            tabled.map(Change::Table).collect()
         }
-        Cause::RepeatedPrefix => written.take(1).map(Change::Table).collect(),
+        Cause::RepeatedPrefix => {
+            let tabled = written.take(1).filter(|_| has_tables);
+            tabled.map(Change::Table).collect()
+        }
         Cause::UnusedChoicepoints => {
             let own = written.flat_map(|of| {
                 [
@@ -220,8 +225,9 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             own.chain(commits(analysis, &finding.predicates)).collect()
         }
         Cause::VariableOrder => {
-            let library = libraries::of_engine(&analysis.trace.header().engine).constraints;
-            let tried = library.map_or(&[][..], |library| library.tried);
+            let tried = libraries
+                .constraints
+                .map_or(&[][..], |library| library.tried);
             let of = |spot: ClauseLine| {
                 let orders = tried.iter();
                 orders.map(move |order| Change::Labelled(spot.clone(), order))

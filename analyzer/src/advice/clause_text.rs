@@ -12,7 +12,7 @@ mod sums;
 mod uses;
 
 pub(super) use answers::{built_up, declared, keeps_some};
-pub(super) use goals::calls_only;
+pub(super) use goals::{NamedAs, calls_only, head_indicator};
 pub(super) use powers::{Power, powers};
 pub(super) use recursion::goes_along_list;
 pub(super) use sums::{computed_with, sums};

@@ -6,34 +6,53 @@ use std::fs;
 
 use portmortem_tracer::format::Role;
 
-use super::clause_text::{self, Lexeme, Token};
+use super::clause_text::{self, Lexeme, NamedAs, Token};
 use super::evidence::{Evidence, reached};
-use super::libraries::Effects;
+use super::libraries::{Effects, KnownEffect, WholeList};
 use super::source;
 use crate::calls::behaviour::Span;
 use crate::trace::{PredicateIndex, PredicateInfo};
 
-/// Whether the goals or expressions in some tokens do more than compute, or call something of which
-/// nothing is known. Predicates that `is_known` names are another's matter.
-fn do_more_in(effects: &Effects, tokens: &[Token], is_known: impl Fn(&str) -> bool) -> bool {
+/// Whether what a clause calls does more than compute, or is something of which nothing is known.
+/// Predicates that `is_own` names, with a number of arguments or any, are another's matter.
+fn does_more_in(
+    effects: &Effects,
+    clause: &[Token],
+    is_own: &impl Fn(&str, Option<u32>) -> bool,
+) -> bool {
+    match effects {
+        Effects::Whole(list) => mentions_more(list, clause_text::body(clause), is_own),
+        Effects::Standard(list) => !clause_text::calls_only(clause, &|name, named| match named {
+            NamedAs::Predicate(arity) => {
+                is_own(name, Some(arity)) || effects.of(name, arity) == KnownEffect::Computes
+            }
+            // The result is the last argument of a predicate.
+            NamedAs::Function(arity) => {
+                list.is_function(name, arity) || is_own(name, Some(arity + 1))
+            }
+        }),
+    }
+}
+
+/// Whether a body names, wherever in it, one of the listed predicates.
+fn mentions_more(
+    list: &WholeList,
+    tokens: &[Token],
+    is_own: &impl Fn(&str, Option<u32>) -> bool,
+) -> bool {
     let is_open = |token: Option<&Token>| {
         token.is_some_and(|token| matches!(token.kind, Lexeme::Open { arguments: true }))
     };
-    let is_named = (0..tokens.len()).any(|at| {
+    (0..tokens.len()).any(|at| {
         let token = &tokens[at];
-        if token.kind != Lexeme::Atom || is_known(token.text) {
+        if token.kind != Lexeme::Atom || is_own(token.text, None) {
             return false;
         }
-        if !is_open(tokens.get(at + 1)) {
-            return effects.is_named_alone(token.text);
-        }
-        let makes_text = tokens
-            .get(at + 2)
-            .is_some_and(|first| effects.makes_text(token.text, first.text));
-        effects.is_named(token.text) && !(makes_text && is_open(tokens.get(at + 3)))
-    });
-    let is_computing = |name: &str| is_known(name) || effects.is_computing(name);
-    is_named || !effects.is_complete() && !clause_text::calls_only(tokens, &is_computing)
+        let has_arguments = is_open(tokens.get(at + 1));
+        let first = tokens.get(at + 2).filter(|_| has_arguments);
+        let makes_text = first.is_some_and(|first| list.makes_text(token.text, first.text));
+        list.is_mentioned(token.text, has_arguments) && !(makes_text && is_open(tokens.get(at + 3)))
+    })
 }
 
 /// Whether a predicate itself does more than compute: a built-in one, a library one with what it
@@ -105,19 +124,26 @@ fn of_call(evidence: &Evidence, predicate: PredicateIndex) -> bool {
     let Some(info) = evidence.analysis.trace.predicates().get(predicate as usize) else {
         return false;
     };
-    let (effects, name) = (evidence.libraries.effects, info.declared.name.as_str());
     // Collectors change nothing that is seen outside.
-    if info.is_collector() || effects.is_computing(name) {
+    if info.is_collector() {
         return false;
     }
-    match info.has(Role::BuiltIn) {
-        true => effects.does_more(name) && !is_to_stream_or_text(effects, info),
-        false => of_library(evidence, info),
+    let known = of_foreign(evidence, info);
+    match (known, info.has(Role::BuiltIn)) {
+        (KnownEffect::Computes, _)
+        | (KnownEffect::Unlisted | KnownEffect::WritesOrMakesText, true) => false,
+        (_, true) => true,
+        (_, false) => of_library(evidence, info),
     }
 }
 
-fn is_to_stream_or_text(effects: &Effects, info: &PredicateInfo) -> bool {
-    effects.is_to_stream_or_text(&info.declared.name, info.declared.arity)
+/// What the tables of the engine say of a predicate that is none of the program.
+fn of_foreign(evidence: &Evidence, info: &PredicateInfo) -> KnownEffect {
+    let declared = &info.declared;
+    evidence
+        .libraries
+        .effects
+        .of(&declared.name, declared.arity)
 }
 
 /// Whether what a predicate of a library leads to in its file does more than compute, or the file
@@ -127,24 +153,31 @@ fn of_library(evidence: &Evidence, info: &PredicateInfo) -> bool {
         return true;
     };
     let clauses = clause_text::clauses(&text);
-    let mut bodies = BTreeMap::<&str, Vec<&[Token]>>::new();
+    let mut named = BTreeMap::<&str, Vec<&[Token]>>::new();
     for clause in &clauses {
         if let Some(head) = clause_text::head_name(clause) {
-            let body = clause_text::body(clause);
-            bodies.entry(head).or_default().push(body);
+            named.entry(head).or_default().push(clause);
         }
     }
+    let heads = clauses
+        .iter()
+        .filter_map(|clause| clause_text::head_indicator(clause));
+    let heads: BTreeSet<(&str, u32)> = heads.collect();
+    let is_own = |name: &str, arity: Option<u32>| match arity {
+        Some(arity) => heads.contains(&(name, arity)),
+        None => named.contains_key(name),
+    };
     let mut seen = BTreeSet::from([info.declared.name.as_str()]);
     let mut left = vec![info.declared.name.as_str()];
     while let Some(name) = left.pop() {
-        for body in bodies.get(name).into_iter().flatten() {
-            let effects = evidence.libraries.effects;
-            if do_more_in(effects, body, |name| bodies.contains_key(name)) {
+        for clause in named.get(name).into_iter().flatten() {
+            if does_more_in(evidence.libraries.effects, clause, &is_own) {
                 return true;
             }
+            let body = clause_text::body(clause);
             let atoms = body.iter().filter(|token| token.kind == Lexeme::Atom);
             let inner = atoms.map(|token| token.text);
-            left.extend(inner.filter(|name| bodies.contains_key(name) && seen.insert(name)));
+            left.extend(inner.filter(|name| named.contains_key(name) && seen.insert(name)));
         }
     }
     false
@@ -178,16 +211,23 @@ fn library_text(evidence: &Evidence, info: &PredicateInfo) -> Option<String> {
 /// stands there alone: if there is no source, it writes. Of an engine whose built-ins are not known
 /// the clauses may call anything then; what a program stores is facts, most likely.
 fn in_source(evidence: &Evidence, predicate: PredicateIndex) -> bool {
-    let infos = evidence.analysis.trace.predicates();
     let effects = evidence.libraries.effects;
     let Some(text) = source::of_predicate(evidence.analysis, predicate) else {
+        let infos = evidence.analysis.trace.predicates();
         let mut callees = evidence.callees_of(predicate);
-        return !effects.is_complete() && !evidence.is_declared_dynamic(predicate)
-            || callees.any(|callee| is_to_stream_or_text(effects, &infos[callee as usize]));
+        return match effects {
+            Effects::Standard(_) => !evidence.is_declared_dynamic(predicate),
+            Effects::Whole(_) => callees.any(|callee| {
+                of_foreign(evidence, &infos[callee as usize]) == KnownEffect::WritesOrMakesText
+            }),
+        };
     };
-    let clauses = clause_text::clauses(&text);
-    let mut bodies = clauses.iter().map(|clause| clause_text::body(clause));
-    bodies.any(|body| do_more_in(effects, body, |name| evidence.is_name_of_program(name)))
+    let is_own = |name: &str, arity: Option<u32>| match arity {
+        Some(arity) => evidence.is_predicate_of_program(name, arity),
+        None => evidence.is_name_of_program(name),
+    };
+    let mut clauses = clause_text::clauses(&text).into_iter();
+    clauses.any(|clause| does_more_in(effects, &clause, &is_own))
 }
 
 /// Whether the clauses of one of these predicates changed while a predicate was called, so that its
@@ -220,13 +260,14 @@ fn change_under(
 /// text does not name, and of what a predicate did of which nothing is known.
 fn changes(evidence: &Evidence, during: Span) -> BTreeSet<Option<String>> {
     let spans = &evidence.analysis.calls().behaviour.spans;
-    let effects = evidence.libraries.effects;
-    let changing = spans.iter().filter(|&(&(callee, _), span)| {
-        let may_change = |name| effects.changes_clauses(name) || is_unknown(evidence, callee);
-        evidence.foreign_name(callee).is_some_and(may_change) && span.overlaps(&during)
+    let changing = spans.iter().filter(|&(_, span)| span.overlaps(&during));
+    let changing = changing.filter_map(|(&(callee, site), _)| {
+        let known = of_callee(evidence, callee)?;
+        matches!(known, KnownEffect::ChangesClauses | KnownEffect::Unknown)
+            .then_some((callee, site, known))
     });
-    let changing = changing.flat_map(|(&(callee, site), _)| {
-        if is_unknown(evidence, callee) {
+    let changing = changing.flat_map(|(callee, site, known)| {
+        if known == KnownEffect::Unknown {
             return vec![None];
         }
         let site = evidence
@@ -250,12 +291,15 @@ fn changes(evidence: &Evidence, during: Span) -> BTreeSet<Option<String>> {
     changing.collect()
 }
 
-/// Whether nothing is known of a predicate that is none of the program.
-fn is_unknown(evidence: &Evidence, predicate: PredicateIndex) -> bool {
-    let info = evidence.analysis.trace.predicates().get(predicate as usize);
-    info.is_some_and(|info| {
-        !info.is_collector() && evidence.libraries.effects.is_unknown(&info.declared.name)
-    })
+/// What is known of a predicate that the program calls, if it is none of it.
+fn of_callee(evidence: &Evidence, predicate: PredicateIndex) -> Option<KnownEffect> {
+    evidence.foreign_name(predicate)?;
+    let info = evidence
+        .analysis
+        .trace
+        .predicates()
+        .get(predicate as usize)?;
+    (!info.is_collector()).then(|| of_foreign(evidence, info))
 }
 
 /// The name of the predicate that the argument of `assertz/1` and the like has clauses of, from

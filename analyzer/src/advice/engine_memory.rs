@@ -110,7 +110,10 @@ fn choicepoints(evidence: &Evidence, leaving: &[Leaving], cost_ticks: u64) -> Fi
             .iter()
             .any(|of| evidence.is_of_program(of.predicate));
     text.push_str(&match asks_for_clauses {
-        true => " Recorded with --clauses, the trace says which clauses.".to_owned(),
+        true => format!(
+            " Recorded with {}, the trace says which clauses.",
+            evidence.libraries.remedies.recorded_with(&[Need::Clauses])
+        ),
         false => clauses(evidence, leaving),
     });
     text.push_str(&lost_last_calls(evidence));
@@ -245,7 +248,8 @@ fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
         remedy: match own {
             Some(_) => less,
             None => format!(
-                "record again with --baseline to see how much is the program's own. If most of it is, {less}"
+                "record again with {} to see how much is the program's own. If most of it is, {less}",
+                evidence.libraries.remedies.recorded_with(&[Need::Baseline])
             ),
         },
         predicates: by.iter().map(|&(index, _)| index).collect(),

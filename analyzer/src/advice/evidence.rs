@@ -42,7 +42,7 @@ pub(super) struct Evidence<'a> {
     /// See [`source::declared_dynamic`], once that was asked for.
     dynamic: OnceCell<BTreeSet<String>>,
     /// Names of predicates of the program, once that was asked for.
-    names: OnceCell<BTreeSet<&'a str>>,
+    names: OnceCell<BTreeSet<(&'a str, u32)>>,
     /// See [`generated::constraints`], once that was asked for.
     generated: OnceCell<BTreeMap<PredicateIndex, Constraint>>,
     /// Modules of the program: those that its source files define predicates of, and `user`.
@@ -226,13 +226,22 @@ impl<'a> Evidence<'a> {
 
     /// Whether a predicate of the program has that name.
     pub(super) fn is_name_of_program(&self, name: &str) -> bool {
-        let names = self.names.get_or_init(|| {
+        let mut from = self.names_of_program().range((name, 0)..);
+        from.next().is_some_and(|(first, _)| *first == name)
+    }
+
+    /// Whether the program has a predicate of this name with so many arguments.
+    pub(super) fn is_predicate_of_program(&self, name: &str, arity: u32) -> bool {
+        self.names_of_program().contains(&(name, arity))
+    }
+
+    fn names_of_program(&self) -> &BTreeSet<(&'a str, u32)> {
+        self.names.get_or_init(|| {
             let own = self.predicates();
             let own = own.filter(|&(index, ..)| self.is_of_program(index));
-            own.map(|(_, info, _)| info.declared.name.as_str())
-                .collect()
-        });
-        names.contains(name)
+            let names = own.map(|(_, info, _)| (info.declared.name.as_str(), info.declared.arity));
+            names.collect()
+        })
     }
 
     /// Whether a source file of the program declares a predicate of this name dynamic.

@@ -2,6 +2,7 @@
 //! known causes.
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use portmortem_tracer::format::Role;
 
@@ -11,7 +12,7 @@ use super::libraries::BuiltIn;
 use super::{Cause, Certainty, Finding, Need, may_repeat, source};
 use crate::remarks::hottest_path;
 use crate::tables::SiteData;
-use crate::text::{count, counted, shell_quoted};
+use crate::text::{count, counted};
 use crate::trace::{PredicateIndex, PredicateInfo, SiteInfo};
 
 /// So many steps a call from elsewhere makes at least that goes along a list.
@@ -142,11 +143,15 @@ fn finding(evidence: &Evidence, hot: &HotGoal) -> Finding {
     let remedy = match may_repeat::recursive(evidence) {
         Some(again) => {
             let name = evidence.name(again);
-            needs.push(Need::Arguments(name.to_owned()));
-            let option = shell_quoted(name);
+            let need = Need::Arguments(name.to_owned());
+            let with = evidence
+                .libraries
+                .remedies
+                .recorded_with(slice::from_ref(&need));
+            needs.push(need);
             format!(
-                "{remedy} {name} calls itself in a tree: record with --arguments {option} to see whether the same calls come again, \
-                 which a table would keep."
+                "{remedy} {name} calls itself in a tree: record with {with} to see whether the same calls come again, which a table would \
+                 keep."
             )
         }
         None => remedy,
@@ -239,13 +244,20 @@ fn explained(evidence: &Evidence, hot: &HotGoal) -> Explained {
         Some((module, text)) => (*module, text.as_str()),
         None => ("", ""),
     };
+    let record_again = || {
+        let with = evidence
+            .libraries
+            .remedies
+            .recorded_with(&[Need::Libraries]);
+        format!("record again with {with} to see what the library does")
+    };
     // What other libraries do inside would come before the goal of the program that calls them.
     if evidence.libraries.is_looked_into(module) {
         return Explained {
             needs: vec![Need::Libraries],
             ..Explained::new(
                 of_library.to_owned(),
-                "record again with --libraries to see what the library does; or call it less often, with less.",
+                format!("{}; or call it less often, with less.", record_again()),
             )
         };
     }
@@ -265,7 +277,7 @@ fn explained(evidence: &Evidence, hot: &HotGoal) -> Explained {
         ),
         None if inside.is_some() => Explained::new(
             of_library.to_owned(),
-            "call it less often, or with less; record again with --libraries to see what the library does.",
+            format!("call it less often, or with less; {}.", record_again()),
         ),
         None => Explained::new(String::new(), "call it less often, or with less."),
     }
@@ -337,9 +349,9 @@ fn of_program(evidence: &Evidence, hot: &HotGoal) -> Explained {
             format!("if that is what takes the time: {}", known.instead),
         ),
         None if own >= LEAST_OWN_NS && calls_nothing => {
-            Explained::new(OF_LONG_LEAF.to_owned(), USUAL)
+            Explained::new(OF_LONG_LEAF.to_owned(), usual(evidence))
         }
-        _ => Explained::new(String::new(), USUAL),
+        _ => Explained::new(String::new(), usual(evidence)),
     }
 }
 
@@ -350,8 +362,17 @@ const OF_LONG_LEAF: &str = " That is long for what is no recorded call: unificat
 /// The same of one whose calls are mostly left by exceptions.
 const OF_THROWN: &str = " That is long for what is no recorded call, and most calls end in an exception: what is thrown is copied as a whole.";
 
-const USUAL: &str = "call it less often, let it do less in each call, or do what does not change once before; --clauses shows which clauses \
-                     work.";
+const USUAL: &str =
+    "call it less often, let it do less in each call, or do what does not change once before";
+
+/// What can be done about any predicate of the program.
+fn usual(evidence: &Evidence) -> String {
+    let which = match evidence.libraries.remedies.names_options() {
+        true => "; --clauses shows which clauses work.",
+        false => ".",
+    };
+    format!("{USUAL}{which}")
+}
 
 /// A built-in predicate that clauses of a predicate name, and that takes long where its data is
 /// large, but has no box.

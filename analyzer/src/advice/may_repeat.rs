@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::evidence::{Evidence, reached};
 use super::{Cause, Certainty, Finding, Need, effects, labelled_first, source};
-use crate::text::{count, shell_quoted};
+use crate::text::count;
 use crate::trace::PredicateIndex;
 
 /// Fewer calls are not worth a table.
@@ -54,10 +54,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             format!("{name} ({calls} calls, {time})")
         })
         .collect();
-    let options: Vec<String> = may
+    let needs = may
         .iter()
-        .map(|&(index, ..)| format!("--arguments {}", shell_quoted(evidence.name(index))))
-        .collect();
+        .map(|&(index, ..)| Need::Arguments(evidence.name(index).to_owned()));
+    let needs: Vec<Need> = needs.collect();
+    let remedies = evidence.libraries.remedies;
     vec![Finding {
         cause: Cause::MayRepeat,
         place: evidence.place(first),
@@ -72,15 +73,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         remedy: format!(
             "record again with {} to see whether the same arguments come again. If they do, compute the result once and pass it on, or \
              {} ({}).",
-            options.join(" "),
-            evidence.libraries.remedies.to_table("the predicate"),
-            evidence.libraries.remedies.tabling()
+            remedies.recorded_with(&needs),
+            remedies.to_table("the predicate"),
+            remedies.tabling()
         ),
         predicates: may.iter().map(|&(index, ..)| index).collect(),
-        needs: may
-            .iter()
-            .map(|&(index, ..)| Need::Arguments(evidence.name(index).to_owned()))
-            .collect(),
+        needs,
     }]
 }
 

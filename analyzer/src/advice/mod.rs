@@ -340,6 +340,17 @@ impl Need {
             Self::Baseline => vec!["--baseline"],
         }
     }
+
+    /// What it is, in words that hold for any recorder.
+    fn in_words(&self) -> String {
+        match self {
+            Self::Arguments(predicate) => format!("the arguments of {predicate}"),
+            Self::Values(predicate) => format!("the values of arguments of {predicate}"),
+            Self::Clauses => "the clauses that are entered".to_owned(),
+            Self::Libraries => "the calls of libraries among themselves".to_owned(),
+            Self::Baseline => "the times of unrecorded runs".to_owned(),
+        }
+    }
 }
 
 /// Something that costs time, and what can be done about it.

@@ -47,8 +47,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                     evidence.time(figures.inclusive_work_ticks),
                 ),
                 remedy: format!(
-                    "if its result depends on nothing but its arguments, compute it once: before the loop that calls it, or with {}",
-                    evidence.libraries.remedies.table_of_at_end(name)
+                    "compute it once: before the loop that calls it, or with {}, if its result depends on nothing but its arguments.",
+                    evidence.libraries.remedies.table_of(name)
                 ),
                 predicates: vec![predicate],
                 needs: Vec::new(),

@@ -4,7 +4,7 @@
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, Need, source};
 use crate::tables::SiteData;
-use crate::text::{count, shell_quoted};
+use crate::text::count;
 
 /// Fewer rounds are no loop.
 const LEAST_ROUNDS: u64 = 50;
@@ -56,15 +56,18 @@ fn finding(evidence: &Evidence, site: &SiteData) -> Option<Finding> {
             Certainty::Likely,
             Vec::new(),
         ),
-        None => (
-            served,
-            format!(
-                "Whether they do again what an earlier round did, the trace does not say: record with --arguments {}.",
-                shell_quoted(name)
-            ),
-            Certainty::ToCheck,
-            vec![Need::Arguments(name.to_owned())],
-        ),
+        None => {
+            let needs = vec![Need::Arguments(name.to_owned())];
+            (
+                served,
+                format!(
+                    "Whether they do again what an earlier round did, the trace does not say: record with {}.",
+                    evidence.libraries.remedies.recorded_with(&needs)
+                ),
+                Certainty::ToCheck,
+                needs,
+            )
+        }
     };
     Some(Finding {
         cause: Cause::BeginsAgain,

@@ -8,7 +8,8 @@ use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Role, Roles, Si
 use portmortem_tracer::{NewPredicate, Options, Recorder};
 
 use super::evidence::Evidence;
-use super::{Cause, Finding, effects, findings};
+use super::libraries::KnownEffect;
+use super::{Cause, Change, Finding, changes, effects, findings};
 use crate::Analysis;
 use crate::trace::Trace;
 
@@ -181,7 +182,14 @@ fn work_without_a_site_is_compared_too() {
         (5000, Exit),
         (5, Exit),
     ];
-    let found = of("main :-\n    walk.\n", &[("main", 2, "walk")], &steps);
+    let text = "main :-\n    walk.\n";
+    let found = of_engine(
+        "SWI-Prolog 9.0.4",
+        text,
+        &[("main", 2, "walk")],
+        &steps,
+        |analysis| findings(analysis, 0.0),
+    );
     let hottest = one(&found, Cause::Hottest);
     assert_eq!(hottest.title, "most of the work: l:propagate/0 in main/0");
     assert_eq!((hottest.place.line, hottest.cost_ticks), (Some(1), 5000));
@@ -286,7 +294,7 @@ fn libraries_are_those_of_the_engine() {
             libraries.copies_unseen("nb_setval"),
             libraries.is_lambda("yall", ">>"),
             libraries.is_for_elements("apply"),
-            !libraries.effects.does_more("atomic_list_concat"),
+            libraries.effects.of("atomic_list_concat", 2) == KnownEffect::Unlisted,
             libraries.keyed.iter().any(|one| one.name == "get_assoc"),
             libraries.elements.last == ["last"],
             libraries.counts_with("aggregate_all") == Some("count"),
@@ -428,6 +436,12 @@ fn what_is_not_known_may_have_effects() {
         (", findall(Y, seek(Y), _)", false, false),
         (", store(X)", false, true),
         (", Y is count(X), Y > 0", false, true),
+        (", Y is log(X), Y > 0", false, false),
+        (", log(X)", false, true),
+        (", append([1], [X], Y)", false, false),
+        (", append(X)", false, true),
+        (", seek(X, 1)", false, true),
+        (", Y = X <- 1", false, true),
         (", ( X == 2 -> true ; tick )", false, true),
         (", b_setval(seen, X)", true, true),
         (", assertz(seen(X))", true, true),
@@ -440,25 +454,68 @@ fn what_is_not_known_may_have_effects() {
     }
 }
 
-/// No declaration of tables is proposed to an engine that may have none.
-#[test]
-fn tables_are_those_of_the_engine() {
-    let goals = [
-        ("main", 2, "look/1"),
-        ("look/1", 4, "seek/1"),
-        ("look/1", 7, "seek/1"),
-    ];
+const LOOKING: [Goal; 3] = [
+    ("main", 2, "look/1"),
+    ("look/1", 4, "seek/1"),
+    ("look/1", 7, "seek/1"),
+];
+
+/// Two clauses of `look/1` that begin with the same goal, and ten calls of it.
+fn looking(end: &str) -> (String, Vec<(u64, Step<'static>)>) {
     let mut steps = vec![(0, Call("main"))];
     for _ in 0..10 {
         steps.extend([(5, At(0)), (5, At(1)), (500, Exit)]);
         steps.extend([(5, At(2)), (500, Exit), (5, Exit)]);
     }
     steps.push((5, Exit));
+    let text = format!(
+        "main :-\n    look(1).\nlook(X) :-\n    seek(X),\n    X > 2.\nlook(X) :-\n    seek(X){end}.\nseek(_).\n"
+    );
+    (text, steps)
+}
+
+/// No table is tried where the engine may have none.
+#[test]
+fn tables_are_tried_where_there_are_some() {
+    let (text, steps) = looking("");
+    let tabled = |engine| {
+        of_engine(engine, &text, &LOOKING, &steps, |analysis| {
+            let found = findings(analysis, 0.0);
+            let prefix = one(&found, Cause::RepeatedPrefix);
+            changes(analysis, prefix)
+                .iter()
+                .map(Change::to_string)
+                .collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(tabled("SWI-Prolog 9.0.4"), ["table look/1"]);
+    assert_eq!(
+        OTHERS.map(tabled),
+        [const { Vec::<String>::new() }; OTHERS.len()]
+    );
+}
+
+/// Another engine's recorder may have no such options as `portmortem record`.
+#[test]
+fn options_are_those_of_the_recorder() {
+    let (text, steps) = looking("");
+    let (known, others) = remedies(Cause::Hottest, &text, &LOOKING, &steps);
+    let usual = "or do what does not change once before";
+    assert!(known.is_some_and(|one| {
+        one.ends_with(&format!("{usual}; --clauses shows which clauses work."))
+    }));
+    for other in others {
+        let other = other.unwrap();
+        assert!(other.ends_with(&format!("{usual}.")), "{other}");
+    }
+}
+
+/// No declaration of tables is proposed to an engine that may have none.
+#[test]
+fn tables_are_those_of_the_engine() {
     let of = |end: &str| {
-        let text = format!(
-            "main :-\n    look(1).\nlook(X) :-\n    seek(X),\n    X > 2.\nlook(X) :-\n    seek(X){end}.\nseek(_).\n"
-        );
-        remedies(Cause::RepeatedPrefix, &text, &goals, &steps)
+        let (text, steps) = looking(end);
+        remedies(Cause::RepeatedPrefix, &text, &LOOKING, &steps)
     };
     let (known, others) = of("");
     assert!(known.is_some_and(|one| one.ends_with("; or table look/1.")));

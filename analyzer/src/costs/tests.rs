@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use portmortem_tracer::format::{Cost, Header, Outcome};
-use portmortem_tracer::{NewPredicate, Options, Recorder};
+use portmortem_tracer::format::{Cost, Dialect, Event, Header, Outcome, StreamKind};
+use portmortem_tracer::{NewPredicate, Options, Recorder, clock};
 
 use super::*;
 use crate::replay::{ReplayOptions, replay};
@@ -78,6 +78,39 @@ fn records_are_summed_up() {
             ("c", p, "F", Some(4)),
         ]
     );
+}
+
+/// The recorder counted a call outside of all centres, and then the predicate was declared to be in
+/// one: all its boxes are in that, and each of their calls is counted once.
+#[test]
+fn calls_are_those_of_the_events() {
+    let trace = recorded(|recorder| {
+        let predicate = recorder.predicate(NewPredicate::named("user", "p", 1));
+        let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+        let tick = clock::ticks();
+        for _ in 0..2 {
+            stream.record_at(Event::Call { predicate }, tick);
+            stream.record_at(Event::ExitDet, tick);
+        }
+        let declared = recorder.cost_center("c");
+        recorder.in_cost_center(predicate, declared);
+        let calls = recorder.text("F");
+        let cost = |center| Cost {
+            center,
+            predicate,
+            clause: 0,
+            symbol: calls,
+            count: 1,
+        };
+        assert!(recorder.costs(&[cost(None), cost(Some(declared))], true));
+    });
+    let profile = replay(&trace, &ReplayOptions::default());
+    let rows = Tables::new("x", &trace, &profile).costs();
+    let rows = rows.filter(|row| row.predicate.is_some());
+    let rows: Vec<_> = rows
+        .map(|row| (row.cost_center, row.symbol, row.count))
+        .collect();
+    assert_eq!(rows, [("c", "E", Some(2)), ("c", "F", Some(2))]);
 }
 
 #[test]

@@ -185,18 +185,30 @@ impl<'t, 'v> Explainer<'t, 'v> {
         let last = self.last(stream, at, |step, _, _| {
             let counts = self.counts(step) || matches!(step.class(), Class::Lose(_));
             let port = counts.then(|| LastPort::of(step.class(), here(step)));
-            port.flatten()
+            port.flatten().map(|port| (port, step.number))
         });
         Some(match last? {
-            Some(LastPort::Failure(place)) => Explanation::Redo(place),
-            Some(LastPort::Lost) | None => Explanation::Lost,
-            Some(LastPort::Other) => {
-                let mut walk = self.walk(stream, at.number);
-                let active = walk.moment().active().last().copied();
-                walk.next();
-                Explanation::Asked(active.as_ref().map(call_of))
+            Some((LastPort::Failure(place), _)) => Explanation::Redo(place),
+            Some((LastPort::Lost, _)) | None => Explanation::Lost,
+            Some((LastPort::Other | LastPort::Asked(_), other)) => {
+                let asking = self.asking(stream, at, other);
+                Explanation::Asked(asking.as_ref().map(call_of))
             }
         })
+    }
+
+    /// The box that was active at the first redo of those in a row of which one is `at`, the last
+    /// port before them being no failure.
+    fn asking(&self, stream: &StreamInfo, at: &Step, last_port: u64) -> Option<OpenBox> {
+        let mut walk = self.walk(stream, last_port);
+        loop {
+            let active = walk.moment().active().last().copied();
+            let step = walk.next()?;
+            let is_redo = step.class() == Class::ReEnter && self.is_step(&step);
+            if step.number > last_port && is_redo || step.number >= at.number {
+                return active;
+            }
+        }
     }
 
     fn exception(&self, stream: &StreamInfo, at: &Step) -> Option<Explanation> {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::open_activation::{ActivationBegan, CallingGoal, OpenActivation};
 use super::piece::{ActivationEnd, Flight, Piece, PieceRow, Reading, since};
-use super::reasons::LastPort;
+use super::reasons::{AskingBox, LastPort};
 use super::{PlaceToBegin, ReadingContext, TakeEvent};
 use crate::machine::{Class, WayOut};
 use crate::tables::PredicateMoment;
@@ -279,6 +279,9 @@ impl Past {
             (Class::ReEnter, Some(LastPort::Failure(failure)), _) => {
                 row.facts.cause = Some(failure)
             }
+            (Class::ReEnter, Some(LastPort::Asked(AskingBox(asking))), _) => {
+                row.facts.cause = asking;
+            }
             (Class::ReEnter, Some(LastPort::Lost) | None, _) => row.facts.cause = None,
             (Class::Leave(WayOut::Exception), _, Some(flight)) => {
                 row.facts.cause = Some(flight.raised)
@@ -328,7 +331,13 @@ impl Past {
         self.choices.truncate(piece.choices.left);
         self.choices.extend(choices);
         self.last_failure = piece.last_failure.or(self.last_failure);
-        self.last_port = piece.last_port.or(self.last_port);
+        self.last_port = piece.last_port.or_else(|| {
+            let last = self.last_port?;
+            Some(match piece.first_asking {
+                Some(asking) => last.behind_redo(asking),
+                None => last,
+            })
+        });
         self.clock.end(piece);
         self.at = piece.numbers.end;
     }

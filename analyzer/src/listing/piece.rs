@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::open_activation::{ActivationBegan, ActivationKeeper, CallingGoal, OpenActivation};
-use super::reasons::{LastPort, Passage};
+use super::reasons::{AskingBox, LastPort, Passage};
 use super::{Pending, ReadingContext};
 use crate::machine::{Class, Pile, Seeded, Since, WayOut};
 use crate::moment::{OpenBox, Stack};
@@ -102,6 +102,9 @@ pub(super) struct Piece {
     pub(super) ticks: Option<(u64, u64)>,
     pub(super) last_failure: Option<PredicateMoment>,
     pub(super) last_port: Option<LastPort>,
+    /// The box that asked for the first redo before any other port, if no failure before the piece
+    /// caused it.
+    pub(super) first_asking: Option<AskingBox>,
     /// Exceptions before any other port: they may go on with one from before.
     pub(super) first_flight: Option<Flight>,
     pub(super) first_fliers: Vec<usize>,
@@ -214,6 +217,14 @@ impl Piece {
         let running = walk.now();
         let active = || walk.active().newest().map(|(_, kept)| *kept);
         let activation = left.or_else(active);
+        let asking = || {
+            let boxed = walk.active().boxes().newest().nth(entered);
+            AskingBox(boxed.map(|boxed| PredicateMoment {
+                predicate: boxed.predicate,
+                event: None,
+            }))
+        };
+        let asking = (step.class() == Class::ReEnter).then(asking);
         if cx.lists(&step, listed) {
             self.list(
                 cx,
@@ -221,7 +232,7 @@ impl Piece {
                 (!reading.may_be_paused).then_some(running),
                 activation,
                 walk.active().boxes(),
-                entered,
+                asking,
             );
         }
         let around = step.of.map_or(0, |(_, around)| around as usize);
@@ -236,7 +247,7 @@ impl Piece {
             }
             _ => {}
         }
-        self.remember(cx, step, walk.active().boxes());
+        self.remember(cx, step, walk.active().boxes(), asking);
     }
 
     /// Puts an event among the rows, unless the condition does not hold whatever else is found out.
@@ -247,7 +258,7 @@ impl Piece {
         running: Option<u64>,
         activation: Option<OpenActivation>,
         active: &Stack,
-        entered: usize,
+        asking: Option<AskingBox>,
     ) {
         let mut row = PieceRow {
             step,
@@ -300,15 +311,12 @@ impl Piece {
                 (None, None) => row.awaits.cause = true,
             },
             Class::ReEnter => {
-                let asked = active.newest().nth(entered);
-                let asked = asked.map(|boxed| PredicateMoment {
-                    predicate: boxed.predicate,
-                    event: None,
-                });
                 row.facts.cause = match self.last_port {
                     Some(LastPort::Failure(place)) => Some(place),
+                    Some(LastPort::Asked(AskingBox(place))) => place,
                     Some(LastPort::Lost) => None,
-                    Some(LastPort::Other) | None => asked,
+                    Some(LastPort::Other) => asking.and_then(|asking| asking.0),
+                    None => self.first_asking.or(asking).and_then(|asking| asking.0),
                 };
                 row.awaits.cause = self.last_port.is_none();
             }
@@ -370,7 +378,13 @@ impl Piece {
     }
 
     /// What later rows are explained with.
-    fn remember(&mut self, cx: &ReadingContext, step: Step, active: &Stack) {
+    fn remember(
+        &mut self,
+        cx: &ReadingContext,
+        step: Step,
+        active: &Stack,
+        asking: Option<AskingBox>,
+    ) {
         let of = step.of.map(|(of, _)| of);
         if of.is_some_and(|of| cx.is_between_ports(of.predicate)) {
             return;
@@ -382,6 +396,12 @@ impl Piece {
             _ => {}
         }
         self.last_port = LastPort::of(step.class(), here).or(self.last_port);
+        if let Some(asking) = asking {
+            match &mut self.last_port {
+                Some(last) => *last = last.behind_redo(asking),
+                None => self.first_asking = self.first_asking.or(Some(asking)),
+            }
+        }
         match (Passage::of(step.class()), here) {
             (Passage::Flies, Some(here)) => {
                 let catcher = active.last();

@@ -9,12 +9,26 @@ pub(crate) enum LastPort {
     Failure(PredicateMoment),
     /// Control went on.
     Other,
+    /// The same, and a redo came, which this box asked for: other redos in a row come from it, too.
+    Asked(AskingBox),
     Lost,
 }
 
+/// The box that was active when a redo came that no failure caused; `None` if none was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AskingBox(pub(crate) Option<PredicateMoment>);
+
 impl LastPort {
-    /// What an event by `here` makes of it; `None` if it leaves it alone. Not to be asked of what
-    /// happens between ports.
+    /// What it is behind a redo, which comes from this box if no failure caused it.
+    pub(super) fn behind_redo(self, asking: AskingBox) -> Self {
+        match self {
+            Self::Other => Self::Asked(asking),
+            Self::Failure(_) | Self::Asked(_) | Self::Lost => self,
+        }
+    }
+
+    /// What an event by `here` makes of it; `None` if it leaves it alone, or is a redo. Not to be
+    /// asked of what happens between ports.
     pub(crate) fn of(class: Class, here: Option<PredicateMoment>) -> Option<Self> {
         match class {
             Class::Leave(WayOut::Fail) => here.map(Self::Failure),

@@ -128,7 +128,7 @@ fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, EventFa
         })
     };
     for at in 0..steps.len() {
-        let (step, active) = &steps[at];
+        let step = &steps[at].0;
         let mut site = None;
         match step.event {
             Event::Call { .. } => open.push(Open {
@@ -200,19 +200,26 @@ fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, EventFa
             })
         };
         if step.event == Event::Redo && !between(at) {
-            let entered = heights[at] - at.checked_sub(1).map_or(0, |before| heights[before]);
-            let asked = active.get(entered).map(|boxed| PredicateMoment {
-                predicate: boxed.predicate,
-                event: None,
-            });
-            assert!(
-                entered < active.len() || entered == heights[at],
-                "more boxes than are kept"
-            );
+            let asking = |redo: usize| {
+                let before = redo.checked_sub(1).map_or(0, |before| heights[before]);
+                let (entered, active) = (heights[redo] - before, &steps[redo].1);
+                assert!(
+                    entered < active.len() || entered == heights[redo],
+                    "more boxes than are kept"
+                );
+                active.get(entered).map(|boxed| PredicateMoment {
+                    predicate: boxed.predicate,
+                    event: None,
+                })
+            };
             facts[at].cause = match before().map(|other| (other, steps[other].0.event)) {
                 Some((other, Event::Fail)) => place(other),
                 None | Some((_, Event::Gap { .. })) => None,
-                Some(_) => asked,
+                Some((other, _)) => {
+                    let is_redo =
+                        |one: &usize| steps[*one].0.event == Event::Redo && !between(*one);
+                    (other + 1..=at).find(is_redo).and_then(asking)
+                }
             };
         }
         if step.event == Event::Exception && !between(at) {

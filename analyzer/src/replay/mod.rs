@@ -1,46 +1,49 @@
 //! Events to figures, in parallel.
 //!
-//! A long stream is cut into chunks (`plan`) that are replayed at the same time (`schedule`), each from a state
-//! that is not known yet (`chunk`). They are joined in their order (`join`, `state`). The figures are those of
-//! the brute-force model in the tests (`naive`), to the tick, for every size of chunk and number of threads.
+//! A long stream is cut into chunks (`plan`) that are replayed at the same time (`schedule`), each
+//! from a state that is not known yet (`chunk`). They are joined in their order (`join`, `state`).
+//! The figures are those of the brute-force model in the tests (`naive`), to the tick, for every
+//! size of chunk and number of threads.
 //!
 //! # What a chunk needs to know of what came before: nothing
 //!
-//! Boxes made in the chunk lie in an arena with parent links (`boxes`); one that calls nothing is not made
-//! (`leaves`). A box of before that the chunk comes to
-//! is a *root*. The box that was active at its beginning is one; its caller becomes one when that box is left,
-//! and so on (*levels*). So does a re-entered box of the choice stack of before. Figures are booked on *arcs*
-//! between *places* (`ledger`). A place below a root is a path of predicates that starts there; what the root
-//! itself does is booked on an arc of its own.
+//! Boxes made in the chunk lie in an arena with parent links (`boxes`); one that calls nothing is
+//! not made (`leaves`). A box of before that the chunk comes to is a *root*. The box that was
+//! active at its beginning is one; its caller becomes one when that box is left, and so on
+//! (*levels*). So does a re-entered box of the choice stack of before. Figures are booked on *arcs*
+//! between *places* (`ledger`). A place below a root is a path of predicates that starts there;
+//! what the root itself does is booked on an arc of its own.
 //!
-//! Joining says which box each root is. With that, every place of the chunk is a place of the trace, because
-//! the context of a box follows from the context of the box below which it was called: contexts are lists of
-//! distinct predicates in the order of their first box, and such a list is appended to another by leaving out
-//! what is there already. A time that was booked as that of an outermost box may turn out to be recursion; it
-//! is moved as a sum. So joining takes work in proportion to roots, arcs and boxes left over, not to events.
+//! Joining says which box each root is. With that, every place of the chunk is a place of the
+//! trace, because the context of a box follows from the context of the box below which it was
+//! called: contexts are lists of distinct predicates in the order of their first box, and such a
+//! list is appended to another by leaving out what is there already. A time that was booked as that
+//! of an outermost box may turn out to be recursion; it is moved as a sum. So joining takes work in
+//! proportion to roots, arcs and boxes left over, not to events.
 //!
 //! # An example
 //!
-//! Say `m` calls `p`, that calls `q`, which exits and can be re-entered; `p` exits nondeterminately, too, and the
-//! first chunk ends. It leaves `m` on the chain and `[q, p]` on the choice stack.
+//! Say `m` calls `p`, that calls `q`, which exits and can be re-entered; `p` exits
+//! nondeterminately, too, and the first chunk ends. It leaves `m` on the chain and `[q, p]` on the
+//! choice stack.
 //!
-//! The second chunk is: redo, redo, call `p`, exit, exit, exit, exit. Its level 0 is the box that is active at
-//! its beginning. The first redo makes a root `r1` out of the newest entry of the choice stack, the second `r2`
-//! out of the next. `p`, called by `r2`, is booked on the arc `r2 → p`, as an outermost box of its predicate. Then
-//! `p`, `r2`, `r1` and level 0 exit.
+//! The second chunk is: redo, redo, call `p`, exit, exit, exit, exit. Its level 0 is the box that
+//! is active at its beginning. The first redo makes a root `r1` out of the newest entry of the
+//! choice stack, the second `r2` out of the next. `p`, called by `r2`, is booked on the arc `r2 →
+//! p`, as an outermost box of its predicate. Then `p`, `r2`, `r1` and level 0 exit.
 //!
-//! Joining: level 0 is `m`, `r1` is the box of `p`, `r2` that of `q`. The place of `r2` is `m p q`, so the arc
-//! `r2 → p` is the arc from `m p q` to its recursive `p`: no box of `p` there is outermost, and what was booked as
-//! inclusive time of `p` is time that the first `p` no longer spends in `q` (the arc by which that was left).
-//! The exits of the roots are booked on the arcs by which `p`, `q` and `m` were entered, once for each logical
-//! box of a chain of last calls.
+//! Joining: level 0 is `m`, `r1` is the box of `p`, `r2` that of `q`. The place of `r2` is `m p q`,
+//! so the arc `r2 → p` is the arc from `m p q` to its recursive `p`: no box of `p` there is
+//! outermost, and what was booked as inclusive time of `p` is time that the first `p` no longer
+//! spends in `q` (the arc by which that was left). The exits of the roots are booked on the arcs by
+//! which `p`, `q` and `m` were entered, once for each logical box of a chain of last calls.
 //!
 //! # What is not done this way
 //!
-//! Some streams stay in one piece: those with gaps, damage or impossible events (`impossible`, `moved`), and
-//! those of engines that report only the innermost redo. So do all when only a part of the trace is looked at
-//! (`scope`), and those whose deep recursion would hand most boxes from chunk to chunk. Nothing recurses on the
-//! machine's stack.
+//! Some streams stay in one piece: those with gaps, damage or impossible events (`impossible`,
+//! `moved`), and those of engines that report only the innermost redo. So do all when only a part
+//! of the trace is looked at (`scope`), and those whose deep recursion would hand most boxes from
+//! chunk to chunk. Nothing recurses on the machine's stack.
 
 mod arc_table;
 mod assemble;
@@ -252,8 +255,8 @@ fn completed(trace: &Trace, scope: &Scope, profile: Profile, found: Found) -> Pr
     profile
 }
 
-/// The profile of a trace, and checkpoints every so many bytes of events in its long streams: not in all of them.
-/// `None` if it was cancelled.
+/// The profile of a trace, and checkpoints every so many bytes of events in its long streams: not
+/// in all of them. `None` if it was cancelled.
 pub(crate) fn replay_for_index(
     trace: &Trace,
     bytes: u64,

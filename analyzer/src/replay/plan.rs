@@ -35,6 +35,12 @@ pub(super) enum ReplayWork {
 /// The bytes of events of the largest chunk: several wait to be joined, with their figures.
 const MOST: u64 = 16 << 20;
 
+/// The bytes of the smallest one, below which joining takes as long as is won.
+const LEAST: u64 = 1 << 20;
+
+/// Each thread replays so many of the smallest chunks of a trace, if they are not smaller than that.
+const PARTS_PER_THREAD: u64 = 8;
+
 /// How many bytes of events the chunks of a stream have.
 ///
 /// Each chunk finds its arcs anew, and joining takes work in proportion to those: so chunks are
@@ -54,7 +60,7 @@ impl ChunkSizes {
             Some(size) => Self::alike(size),
             None if threads == 1 => Self::alike(u64::MAX),
             None => Self {
-                least: (trace.size() / (threads * 8)).clamp(1 << 20, MOST),
+                least: (trace.size() / (threads * PARTS_PER_THREAD)).clamp(LEAST, MOST),
                 most: MOST,
                 threads,
             },
@@ -79,8 +85,8 @@ impl ChunkSizes {
 /// Cuts a trace into works.
 pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec<ReplayWork> {
     let sizes = ChunkSizes::of(trace, options);
-    // Work of a transparent box is its caller's, and an innermost redo re-enters callers. In the middle of a
-    // stream neither is known. Where a window begins heights begin anew.
+    // Work of a transparent box is its caller's, and an innermost redo re-enters callers. In the
+    // middle of a stream neither is known. Where a window begins heights begin anew.
     let whole = scope.has_transparent() || scope.window.is_some();
     let mut works = Vec::new();
     let mut together = 0..0;

@@ -109,6 +109,12 @@ impl<'t> Tables<'t> {
     /// of a symbolic recording.
     pub fn costs(self) -> impl Iterator<Item = CostRow<'t>> {
         let mut sums = self.symbolic_costs();
+        // One that was declared to be in a centre while it ran was counted elsewhere before.
+        let called = self.profile.centers.iter();
+        let called = called.filter(|(_, figures)| figures.calls > 0);
+        let called: BTreeSet<PredicateIndex> = called.map(|(&(_, of), _)| of).collect();
+        let is_known = |of: &Option<PredicateIndex>| of.is_some_and(|of| called.contains(&of));
+        sums.retain(|(_, of, symbol), _| *symbol != UNFOLDINGS || !is_known(of));
         for (&(center, of), figures) in &self.profile.centers {
             let info = self.trace.predicates().get(of as usize);
             // After a gap, time without a known active box is that of the unknown predicate,

@@ -8,7 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use portmortem_analyzer::comparison::Limit;
 
-use super::{OutcomeFormat, ScopeArgs};
+use super::{OutcomeFormat, ScopeArgs, named_twice};
 
 /// `portmortem diff`
 #[derive(Debug, Args)]
@@ -64,14 +64,18 @@ pub(crate) enum CompareBy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Recordings(pub(crate) Vec<PathBuf>);
 
-/// Paths with commas between. A file whose name has commas is itself.
+/// Paths with commas between, each of another file. A file whose name has commas is itself.
 pub(super) fn recordings() -> impl TypedValueParser<Value = Recordings> {
-    PathBufValueParser::new().map(|path| {
+    PathBufValueParser::new().try_map(|path| {
         let parts = path.as_os_str().as_bytes().split(|&byte| byte == b',');
         let parts = parts.map(|part| PathBuf::from(OsStr::from_bytes(part)));
         if path.exists() {
-            return Recordings(vec![path]);
+            return Ok(Recordings(vec![path]));
         }
-        Recordings(parts.collect())
+        let paths: Vec<PathBuf> = parts.collect();
+        match named_twice(&paths) {
+            Some(said) => Err(said),
+            None => Ok(Recordings(paths)),
+        }
     })
 }

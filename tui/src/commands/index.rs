@@ -19,7 +19,8 @@ use super::analysis::{with_progress, with_share_of};
 /// What gives way to all that people wait for.
 const LAST: i32 = 19;
 
-/// Makes an index of each trace that has no good one, and says where they are.
+/// Makes an index of each trace that has no good one, adds slices to those without them, and says
+/// where they are.
 pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     for path in traces {
@@ -29,18 +30,24 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
         let shown = printable(&place.display().to_string());
         let options = ReplayOptions::default();
         let (found, _lock) = Index::load_when_made(&trace, path, &options);
-        if found.is_ok() {
-            writeln!(out, "{shown}: up to date")?;
-            continue;
-        }
-        let done = AtomicU64::new(0);
-        let options = ReplayOptions {
-            progress: Some(&done),
-            ..options
+        let index = match found {
+            Ok(index) if index.pyramids().is_some() => {
+                writeln!(out, "{shown}: up to date")?;
+                continue;
+            }
+            // That of a report has no slices.
+            Ok(index) => index,
+            Err(_) => {
+                let done = AtomicU64::new(0);
+                let options = ReplayOptions {
+                    progress: Some(&done),
+                    ..options
+                };
+                let build = || Index::build(&trace, path, &options);
+                let built = with_progress(trace.size(), &done, build);
+                built.with_context(|| path.display().to_string())?
+            }
         };
-        let build = || Index::build(&trace, path, &options);
-        let built = with_progress(trace.size(), &done, build);
-        let index = built.with_context(|| path.display().to_string())?;
         with_share_of(trace.size(), |progress| index.find_slices(&trace, progress));
         trace.check_whole(path)?;
         index

@@ -16,7 +16,7 @@ use portmortem_models::recordings::{SizedRecording, TimesKind, recordings};
 use portmortem_tracer::pattern::PredicatePattern;
 
 use super::analysis::{INCOMPLETE, analyse_all};
-use crate::cli::{OutcomeFormat, PredictArgs, SizeOf};
+use crate::cli::{OutcomeFormat, PredictArgs, SizeOf, named_twice};
 use crate::report::{as_list, losses as losses_of, page_width};
 use crate::text_table::{TextColumn, render};
 
@@ -51,6 +51,9 @@ fn read(args: &PredictArgs) -> Result<(Vec<SizedRecording>, Vec<String>)> {
             counted(sizes.len() as u64, "size", "sizes"),
             counted(args.traces.len() as u64, "trace", "traces"),
         );
+    }
+    if let Some(said) = named_twice(&args.traces) {
+        bail!("{said}");
     }
     let (mut all, mut losses) = (Vec::new(), Vec::new());
     for (index, path) in args.traces.iter().enumerate() {

@@ -22,7 +22,7 @@ use portmortem_tracer::format::ENGINE_HOME;
 
 use super::clause_text::{self, ElementGoals, KeyedGoal, Lexeme, Token};
 use super::name_patterns::is_one_of;
-pub(super) use effects::Effects;
+pub(super) use effects::{Effects, KnownEffect, WholeList};
 use remedies::Remedies;
 
 /// Predicates that take long for the same reason. A program may have its own ones of the same

@@ -1,9 +1,14 @@
-//! What advice proposes, in words of an engine: its libraries and declarations.
+//! What advice proposes, in words of an engine: its libraries, declarations and recorder.
+
+use super::super::Need;
+use crate::text::shell_quoted;
 
 /// Texts of findings, most of them named by their cause. One that begins as a sentence does in the
 /// middle, or ends in no full stop, is a part of one.
 #[derive(Debug)]
 pub(in crate::advice) struct Remedies {
+    /// Whether its traces are made by `portmortem record`, with the options of that.
+    pub(super) names_options: bool,
     /// The directive that keeps the results of a predicate, without its indicator.
     pub(super) tabling: Option<&'static str>,
     /// Keeps data by key, in versions that share what did not change.
@@ -63,17 +68,33 @@ impl Remedies {
         }
     }
 
-    /// The same at the end of a sentence.
-    pub(in crate::advice) fn table_of_at_end(&self, name: &str) -> String {
-        match self.tabling {
-            Some(_) => self.table_of(name),
-            None => format!("{KEPT}."),
-        }
+    /// Whether a declaration is known that keeps results.
+    pub(in crate::advice) fn has_tables(&self) -> bool {
+        self.tabling.is_some()
     }
 
     /// What keeps results of any predicate.
     pub(in crate::advice) fn tabling(&self) -> &'static str {
         self.tabling.unwrap_or(KEPT)
+    }
+
+    /// Whether the options of `portmortem record` can be named.
+    pub(in crate::advice) fn names_options(&self) -> bool {
+        self.names_options
+    }
+
+    /// What another recording is to be made with, behind that word: options; or what they would
+    /// keep.
+    pub(in crate::advice) fn recorded_with(&self, needs: &[Need]) -> String {
+        let each = needs.iter().map(|need| match self.names_options {
+            true => match need.options().as_slice() {
+                [option, value] => format!("{option} {}", shell_quoted(value)),
+                options => options.join(" "),
+            },
+            false => need.in_words(),
+        });
+        let each: Vec<String> = each.collect();
+        each.join(if self.names_options { " " } else { " and " })
     }
 
     /// To keep the results of a predicate, in words.
@@ -87,6 +108,7 @@ impl Remedies {
 
 /// What is true in any Prolog.
 pub(super) static OF_ANY_PROLOG: Remedies = Remedies {
+    names_options: false,
     tabling: None,
     by_key: "a balanced tree",
     looked_up: "a balanced tree",

@@ -1,9 +1,9 @@
 //! Which built-in predicates of SWI-Prolog do more than compute. The engine does not say it of its
 //! own, which are written in C. Of predicates of libraries their clauses do.
 
-use super::effects::Effects;
+use super::effects::{Effects, WholeList};
 
-pub(super) static EFFECTS: Effects = Effects {
+pub(super) static EFFECTS: Effects = Effects::Whole(WholeList {
     names: &[
         "abolish*",
         "assert",
@@ -135,5 +135,4 @@ pub(super) static EFFECTS: Effects = Effects {
     ],
     to_stream_or_text: &[("format", 3), ("format_time", 3)],
     texts: &["atom", "chars", "codes", "string"],
-    computing: None,
-};
+});

@@ -3,6 +3,7 @@
 use super::remedies::Remedies;
 
 pub(super) static REMEDIES: Remedies = Remedies {
+    names_options: true,
     tabling: Some(":- table"),
     by_key: "library(assoc) or library(rbtrees)",
     looked_up: "library(assoc)",

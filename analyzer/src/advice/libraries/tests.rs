@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{UNKNOWN, iso, of_engine, swi_prolog};
+use super::super::Need;
+use super::effects::StandardList;
+use super::{Effects, KnownEffect, UNKNOWN, iso, of_engine, swi_prolog};
 
 /// What libraries, declarations and predicates of SWI-Prolog are known by in a text.
 const OF_SWI_PROLOG: [&str; 31] = [
@@ -90,13 +92,16 @@ fn is_qualified(string: &str) -> bool {
 #[test]
 fn causes_of_advice_name_no_predicate_of_an_engine() {
     let modules = ["apply", "clpfd", "lists", "strings", "system", "yall"];
+    let standard = standard().doing_more.iter().chain(standard().changing);
     // `assert/1` is as old as Prolog.
-    let known = iso::EFFECTS.names.iter().chain(&["assert"]);
-    let known: BTreeSet<&str> = known.copied().collect();
+    let known = standard.map(|(name, _)| *name).chain(["assert"]);
+    let known: BTreeSet<&str> = known.collect();
     let libraries = &swi_prolog::LIBRARIES;
     let keyed = libraries.keyed.iter().map(|one| one.name);
-    let effects = libraries.effects.names.iter().copied();
-    let own: BTreeSet<&str> = keyed.chain(effects).collect();
+    let Effects::Whole(list) = libraries.effects else {
+        panic!("a list of some predicates");
+    };
+    let own: BTreeSet<&str> = keyed.chain(list.names.iter().copied()).collect();
     let own: BTreeSet<&str> = own.difference(&known).copied().collect();
     let files = product("src/advice");
     for path in &files {
@@ -135,45 +140,112 @@ fn of_another_engine_no_library_is_named() {
 fn a_table_is_declared_where_that_is_known() {
     let known = of_engine("SWI-Prolog 9.0.4").remedies;
     assert_eq!(known.table_of("p/1"), "\":- table p/1.\"");
-    assert_eq!(known.table_of_at_end("p/1"), "\":- table p/1.\"");
     assert_eq!(known.to_table("p/1"), "table p/1");
     let other = of_engine("Toy 1").remedies;
     assert_eq!(other.table_of("p/1"), other.tabling());
-    assert_eq!(
-        other.table_of_at_end("p/1"),
-        format!("{}.", other.tabling())
-    );
     assert_eq!(other.to_table("p/1"), "keep the results of p/1");
+}
+
+#[test]
+fn options_of_a_recorder_are_named_where_it_has_them() {
+    let known = of_engine("SWI-Prolog 9.0.4").remedies;
+    let other = of_engine("Toy 1").remedies;
+    let arguments = |of: &str| Need::Arguments(of.to_owned());
+    for (needs, of_known, of_other) in [
+        (
+            vec![arguments("p/1"), arguments("it's/2")],
+            r"--arguments 'p/1' --arguments 'it'\''s/2'",
+            "the arguments of p/1 and the arguments of it's/2",
+        ),
+        (
+            vec![Need::Libraries],
+            "--libraries",
+            "the calls of libraries among themselves",
+        ),
+        (
+            vec![Need::Baseline],
+            "--baseline",
+            "the times of unrecorded runs",
+        ),
+    ] {
+        assert_eq!(known.recorded_with(&needs), of_known);
+        assert_eq!(other.recorded_with(&needs), of_other);
+    }
 }
 
 #[test]
 fn what_a_built_in_does_is_known_or_not() {
     let known = of_engine("SWI-Prolog 9.0.4").effects;
     let other = of_engine("Toy 1").effects;
-    for (name, of_known, of_other) in [
-        ("write", true, true),
-        ("assertz", true, true),
-        ("functor", false, false),
-        ("b_setval", true, true),
-        ("store", false, true),
-        ("atomic_list_concat", false, true),
+    for (name, arity, of_known, of_other) in [
+        ("write", 1, KnownEffect::DoesMore, KnownEffect::DoesMore),
+        (
+            "assertz",
+            1,
+            KnownEffect::ChangesClauses,
+            KnownEffect::ChangesClauses,
+        ),
+        ("functor", 3, KnownEffect::Unlisted, KnownEffect::Computes),
+        (
+            "format",
+            3,
+            KnownEffect::WritesOrMakesText,
+            KnownEffect::Unknown,
+        ),
+        ("format", 2, KnownEffect::DoesMore, KnownEffect::Unknown),
+        ("b_setval", 2, KnownEffect::DoesMore, KnownEffect::Unknown),
+        ("store", 1, KnownEffect::Unlisted, KnownEffect::Unknown),
+        (
+            "atomic_list_concat",
+            2,
+            KnownEffect::Unlisted,
+            KnownEffect::Unknown,
+        ),
     ] {
-        assert_eq!(known.does_more(name), of_known, "{name}");
-        assert_eq!(other.does_more(name), of_other, "{name}");
+        assert_eq!(known.of(name, arity), of_known, "{name}/{arity}");
+        assert_eq!(other.of(name, arity), of_other, "{name}/{arity}");
     }
-    for (name, changes, is_unknown) in [
-        ("assertz", true, false),
-        ("write", false, false),
-        ("functor", false, false),
-        ("store", false, true),
+}
+
+/// Old Prologs load files by `append/1`, and a library may have a predicate `log/1` that writes.
+#[test]
+fn a_name_with_other_arguments_is_another_predicate() {
+    let other = of_engine("Toy 1").effects;
+    for (name, computing, unknown) in [
+        ("append", 3, 1),
+        ("member", 2, 3),
+        ("call", 1, 0),
+        ("float", 1, 2),
+        ("maplist", 4, 1),
     ] {
-        assert_eq!(other.changes_clauses(name), changes, "{name}");
-        assert_eq!(other.is_unknown(name), is_unknown, "{name}");
-        assert!(!known.is_unknown(name), "{name}");
+        assert_eq!(other.of(name, computing), KnownEffect::Computes, "{name}");
+        assert_eq!(other.of(name, unknown), KnownEffect::Unknown, "{name}");
     }
-    let computing = iso::EFFECTS.computing.unwrap();
-    let mut both = computing.iter().filter(|name| other.is_named(name));
-    assert_eq!(both.next(), None);
+    for (name, arity) in [("log", 1), ("max", 2), ("+", 2), ("pi", 0)] {
+        assert_eq!(other.of(name, arity), KnownEffect::Unknown, "{name}");
+        assert!(standard().is_function(name, arity), "{name}");
+    }
+    assert!(!standard().is_function("log", 2) && !standard().is_function("is", 2));
+}
+
+#[test]
+fn the_lists_of_the_standard_have_nothing_in_common() {
+    let list = standard();
+    let all = [list.doing_more, list.changing, list.computing].concat();
+    let all = all
+        .iter()
+        .flat_map(|(name, arities)| arities.iter().map(move |arity| (*name, *arity)));
+    let mut seen = BTreeSet::new();
+    for one in all {
+        assert!(seen.insert(one), "{one:?}");
+    }
+}
+
+fn standard() -> &'static StandardList {
+    match &iso::EFFECTS {
+        Effects::Standard(list) => list,
+        Effects::Whole(_) => panic!("a list of all predicates"),
+    }
 }
 
 #[test]

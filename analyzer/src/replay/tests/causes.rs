@@ -132,14 +132,12 @@ fn causes(trace: &Trace) -> BTreeMap<(u32, u64), Option<PredicateMoment>> {
 }
 
 /// Counts the causes of a stream. A chain of last calls is spoken of as what its box was called as,
-/// a box that asks for a solution as what it runs. One redo may enter several boxes. Redos in a row
-/// are blamed on the box that asked for the first; `events` tells of each which box was active.
+/// a box that asks for a solution as what it runs. One redo may enter several boxes.
 fn count(trace: &Trace, stream: &StreamInfo, pairs: &mut Pairs) {
     let causes = causes(trace);
     let mut walk = Walk::from(trace, None, stream, 0);
     let mut failed = BTreeMap::new();
     let mut outermost = Caller::Root;
-    let mut asked = None;
     loop {
         let height = walk.moment().active().len();
         let Some(step) = walk.next() else { break };
@@ -156,12 +154,8 @@ fn count(trace: &Trace, stream: &StreamInfo, pairs: &mut Pairs) {
                         event: Some(failure),
                         ..
                     }) => super::by(failed[&failure]),
-                    cause => {
-                        let of = cause.map(|cause| super::by(cause.predicate));
-                        asked.unwrap_or(of.unwrap_or(outermost))
-                    }
+                    cause => cause.map_or(outermost, |cause| super::by(cause.predicate)),
                 };
-                asked = Some(cause);
                 let active = walk.moment().active();
                 for entered in active.newest().take(active.len() - height) {
                     *pairs.entry((cause, entered.called_as)).or_default() += 1;
@@ -169,7 +163,6 @@ fn count(trace: &Trace, stream: &StreamInfo, pairs: &mut Pairs) {
             }
             Class::Pause(_) | Class::Note(_) => {}
             class => {
-                asked = None;
                 if let (Class::Leave(WayOut::Fail), Some((of, _))) = (class, step.of) {
                     failed.insert(step.number, of.called_as);
                 }
@@ -178,6 +171,29 @@ fn count(trace: &Trace, stream: &StreamInfo, pairs: &mut Pairs) {
                 }
             }
         }
+    }
+}
+
+/// The deepest of so many boxes has a second solution, and so have those around it. Nothing fails,
+/// and the outermost box asks for all of these. Some are looked for in another piece of the stream
+/// than the first one.
+#[test]
+fn redos_in_a_row_come_from_the_box_that_asked_for_the_first() {
+    for depth in [2, 1000] {
+        let inner = || (1..=depth).map(|_| Event::Call { predicate: 1 });
+        let events = [Event::Call { predicate: 0 }].into_iter().chain(inner());
+        let events = events.chain(inner().map(|_| Event::ExitNondet));
+        let events = events.chain(inner().map(|_| Event::Redo));
+        let script = Script::new(5, events.map(|event| (event, 0)).collect());
+        let trace = files::trace(files::record(&script));
+        let causes = causes(&trace).into_values();
+        let causes: Vec<_> = causes.map(|cause| cause.map(|of| of.predicate)).collect();
+        assert_eq!(causes, vec![Some(0); depth]);
+        let profile = replay(&trace, &ReplayOptions::default());
+        let backtracks = profile.backtracks.iter();
+        let backtracks: Pairs = backtracks.map(|(pair, of)| (*pair, of.count)).collect();
+        let expected = Pairs::from([((super::by(0), 1), depth as u64)]);
+        assert_eq!(backtracks, expected);
     }
 }
 
