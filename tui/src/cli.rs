@@ -35,7 +35,7 @@ pub(crate) use pack::PackArgs;
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
 pub(crate) use program::ProgramArgs;
 pub(crate) use record::RecordArgs;
-pub(crate) use same_files::{NamedFile, named_twice};
+pub(crate) use same_files::named_twice;
 pub(crate) use traces::{TracesArgs, TracesFormat};
 pub(crate) use trial::{DiagnoseArgs, TrialArgs, TryArgs};
 

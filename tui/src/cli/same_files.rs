@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf, absolute};
 
 /// A file, by whatever path it is named.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum NamedFile {
+enum NamedFile {
     /// Its device and its number there.
     There(u64, u64),
     /// It is not there: the absolute path.
@@ -15,7 +15,7 @@ pub(crate) enum NamedFile {
 
 impl NamedFile {
     /// The one that a path leads to.
-    pub(crate) fn of(path: &Path) -> Self {
+    fn of(path: &Path) -> Self {
         match path.metadata() {
             Ok(file) => Self::There(file.dev(), file.ino()),
             Err(_) => Self::Missing(absolute(path).unwrap_or_else(|_| path.to_owned())),

@@ -10,8 +10,6 @@ use std::path::{Component, Path, PathBuf, absolute};
 use anyhow::{Context, Result, bail};
 use glob::MatchOptions;
 
-use crate::cli::NamedFile;
-
 /// A trace among others.
 #[derive(Debug)]
 pub(super) struct Input {
@@ -21,8 +19,8 @@ pub(super) struct Input {
     pub name: String,
 }
 
-/// All traces, those listed in the file `from` too, in the order given, each once, by whatever paths
-/// it is named. A pattern that matches nothing stays, so that opening it fails and is reported.
+/// All traces, those listed in the file `from` too, in the order given, each once. A pattern that matches nothing stays,
+/// so that opening it fails and is reported.
 ///
 /// # Errors
 /// If there are none, a pattern is malformed, or the list cannot be read.
@@ -44,11 +42,12 @@ pub(super) fn inputs(traces: &[PathBuf], from: Option<&Path>) -> Result<Vec<Inpu
     let mut known = HashSet::new();
     let mut places = Vec::with_capacity(paths.len());
     paths.retain(|path| {
-        let is_new = known.insert(NamedFile::of(path));
-        if is_new {
-            places.push(absolute(path).unwrap_or_else(|_| path.clone()));
+        let place = absolute(path).unwrap_or_else(|_| path.clone());
+        let new = known.insert(place.clone());
+        if new {
+            places.push(place);
         }
-        is_new
+        new
     });
     let inputs = paths.into_iter().zip(names(&places));
     Ok(inputs.map(|(path, name)| Input { path, name }).collect())
@@ -175,19 +174,6 @@ mod tests {
         let mut paths = Vec::new();
         expand(path, &mut paths).unwrap();
         paths
-    }
-
-    #[test]
-    fn a_trace_counts_once_by_whatever_paths_it_is_named() {
-        let directory = tempfile::tempdir().unwrap();
-        let at = |name: &str| directory.path().join(name);
-        fs::create_dir(at("sub")).unwrap();
-        fs::write(at("a.pmt"), "").unwrap();
-        fs::write(at("b.pmt"), "").unwrap();
-        let paths = ["a.pmt", "./a.pmt", "sub/../a.pmt", "b.pmt"].map(at);
-        let found = inputs(&paths, None).unwrap();
-        let names: Vec<&str> = found.iter().map(|input| input.name.as_str()).collect();
-        assert_eq!(names, ["a", "b"]);
     }
 
     #[test]
