@@ -19,8 +19,8 @@ use portmortem_tracer::format::{
 };
 use portmortem_tracer::index_and_footer;
 
-use crate::machine::{Class, WayOut};
-
+use crate::machine::{Class, OpenBox, Passage};
+use crate::moment::Moment;
 use crate::trace::clock::{Clock, Pair};
 use crate::trace::events::{Events, TimedEvent};
 use crate::trace::{BoxKind, StreamInfo, Trace, kept};
@@ -144,16 +144,13 @@ impl<'c> Cutter<'c> {
         }
         let mut reading = CutReading::new(self.trace.events(self.stream), done);
         let mut prefix = Prefix::new(self.trace, self.kinds, self.stream.dialect());
+        let mut flight = CutFlight::new(self);
         let mut next = reading.next();
         while let Some((timed, kept)) = next.filter(|(timed, _)| timed.tick < self.part.from) {
             prefix.step(&timed, kept);
+            flight.step(&timed, kept.number);
             next = reading.next();
         }
-        let mut flight = CutFlight {
-            kinds: self.kinds,
-            is_on: false,
-            between: 0,
-        };
         let is_in_part =
             |next: Option<ReadEvent>| next.filter(|(timed, _)| timed.tick < self.part.until);
         let mut writer = StreamWriter::new(file, self.stream.id);
@@ -169,17 +166,18 @@ impl<'c> Cutter<'c> {
             }
             None => {
                 reading = CutReading::new(self.trace.events(self.stream), done);
+                flight = CutFlight::new(self);
                 next = reading.next();
             }
         }
         while let Some((timed, kept)) = is_in_part(next) {
             writer.put(kept, timed.tick >= self.part.from)?;
-            flight.step(&timed);
+            flight.step(&timed, kept.number);
             next = reading.next();
         }
         // Where an exception is caught that is on its way when the range ends is seen later.
         while let Some((timed, kept)) = next.filter(|_| flight.is_on) {
-            flight.step(&timed);
+            flight.step(&timed, kept.number);
             if flight.is_on {
                 writer.put(kept, true)?;
                 next = reading.next();
@@ -215,24 +213,38 @@ impl<'c> Cutter<'c> {
     }
 }
 
-/// Whether an exception is on its way.
+/// Whether an exception of the range is on its way.
 struct CutFlight<'k> {
     kinds: &'k [BoxKind],
+    /// Where the range begins, in ticks.
+    from: u64,
     is_on: bool,
-    /// Boxes of the engine's own work around, which change nothing about it.
-    between: u64,
+    boxes: Moment,
 }
 
-impl CutFlight<'_> {
-    fn step(&mut self, timed: &TimedEvent) {
-        match Class::of(timed.event) {
-            Class::Enter(predicate) if BoxKind::of(self.kinds, predicate).is_between_ports() => {
-                self.between += 1;
-            }
-            Class::Leave(WayOut::ExitDet) if self.between > 0 => self.between -= 1,
-            Class::Leave(WayOut::Exception) => self.is_on = true,
-            Class::Cut(_) | Class::Pause(_) | Class::Note(_) => {}
-            _ => (self.is_on, self.between) = (false, 0),
+impl<'k> CutFlight<'k> {
+    /// Before the first event of a stream.
+    fn new(cutter: &Cutter<'k>) -> Self {
+        let dialect = cutter.stream.dialect();
+        Self {
+            kinds: cutter.kinds,
+            from: cutter.part.from,
+            is_on: false,
+            boxes: Moment::beginning(dialect, cutter.trace.unknown_predicate()),
+        }
+    }
+
+    fn step(&mut self, timed: &TimedEvent, number: u64) {
+        let of = self.boxes.step(timed.event, number);
+        let is_work_of_engine =
+            |(of, _): (OpenBox, u64)| BoxKind::of(self.kinds, of.predicate).is_between_ports();
+        if of.is_some_and(is_work_of_engine) {
+            return;
+        }
+        match Passage::of(Class::of(timed.event)) {
+            Passage::Flies => self.is_on = timed.tick >= self.from,
+            Passage::Lands => self.is_on = false,
+            Passage::Stays => {}
         }
     }
 }

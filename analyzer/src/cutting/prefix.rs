@@ -6,6 +6,9 @@
 //! that is gone go with it, but for those that say why the next redo happens: of the last port, of
 //! the last failure, and of where an exception that is on its way was raised.
 //!
+//! The engine's own work between two ports is called and exits determinately. If it does anything
+//! else, all events are kept.
+//!
 //! Invariant: the list, as events of a stream, leads to the boxes that are there, and all of its
 //! prefixes do so, too. It is in the order of their numbers.
 
@@ -242,12 +245,14 @@ impl<'t> Prefix<'t> {
             id
         });
         let choices = self.choices.len();
+        let is_between = BoxKind::of(self.kinds, predicate).is_between_ports();
         let boxed = self.boxed(id);
         boxed.predicate = predicate;
         boxed.path.extend(boxed.clause.take());
         boxed.path.push(node);
+        let is_work_of_engine = is_between || boxed.is_between;
         let base = boxed.base;
-        self.is_unusual |= choices > base;
+        self.is_unusual |= choices > base || is_work_of_engine;
     }
 
     fn exit(&mut self, kept: PrefixEvent) {
@@ -256,7 +261,10 @@ impl<'t> Prefix<'t> {
         let node = self.add(kept);
         match self.active.pop() {
             Some(id) => {
-                self.boxed(id).exit = Some(node);
+                let boxed = self.boxed(id);
+                boxed.exit = Some(node);
+                let is_work_of_engine = boxed.is_between;
+                self.is_unusual |= is_work_of_engine;
                 self.choices.push(id);
             }
             None => {
@@ -275,7 +283,8 @@ impl<'t> Prefix<'t> {
         boxed.is_gone = true;
         let (birth, is_between, base) = (boxed.birth, boxed.is_between, boxed.base);
         self.is_unusual |= choices > base;
-        if is_between && way_out == WayOut::ExitDet {
+        if is_between {
+            self.is_unusual |= way_out != WayOut::ExitDet;
             // It is no step of the program, unless steps were in it.
             if self.last_port < birth {
                 return self.forget(id);
@@ -290,9 +299,6 @@ impl<'t> Prefix<'t> {
         self.boxed(id).end = Some(node);
         self.hold(id);
         self.at_last_port.push(id);
-        if is_between {
-            return;
-        }
         if way_out == WayOut::Fail {
             self.hold(id);
             let before = self.failed.replace(id);

@@ -4,8 +4,8 @@
 //! The same rules as for the columns `cause` and `caught` of a listing, for one event and without
 //! reading all that was before it: the stream is read back in pieces until the cause is found.
 
-use super::reasons::{LastPort, Passage};
-use crate::machine::{Class, WayOut};
+use super::reasons::LastPort;
+use crate::machine::{Class, Passage, WayOut};
 use crate::moment::OpenBox;
 use crate::tables::PredicateMoment;
 use crate::trace::{BoxKind, StreamInfo, Trace};

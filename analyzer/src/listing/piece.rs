@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::open_activation::{ActivationBegan, ActivationKeeper, CallingGoal, OpenActivation};
-use super::reasons::{AskingBox, LastPort, Passage};
+use super::reasons::{AskingBox, LastPort};
 use super::{Pending, ReadingContext};
-use crate::machine::{Class, Pile, Seeded, Since, WayOut};
+use crate::machine::{Class, Passage, Pile, Seeded, Since, WayOut};
 use crate::moment::{OpenBox, Stack};
 use crate::observed_walk::ObservedWalk;
 use crate::tables::{EventAt, EventFacts, Listed, PredicateMoment};

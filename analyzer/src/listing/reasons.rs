@@ -40,29 +40,3 @@ impl LastPort {
         }
     }
 }
-
-/// What an event does to an exception that is on its way out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Passage {
-    /// It leaves one more box.
-    Flies,
-    /// It is caught.
-    Lands,
-    /// Nothing.
-    Stays,
-}
-
-impl Passage {
-    /// Not to be asked of what happens between ports.
-    pub(super) fn of(class: Class) -> Self {
-        match class {
-            Class::Leave(WayOut::Exception) => Self::Flies,
-            Class::Cut(_) | Class::Pause(_) | Class::Note(_) => Self::Stays,
-            Class::Enter(_)
-            | Class::Depart(_)
-            | Class::Leave(_)
-            | Class::ReEnter
-            | Class::Lose(_) => Self::Lands,
-        }
-    }
-}

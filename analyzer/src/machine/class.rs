@@ -128,3 +128,29 @@ impl WayOut {
         }
     }
 }
+
+/// What an event does to an exception that is on its way out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// It leaves one more box.
+    Flies,
+    /// It is caught.
+    Lands,
+    /// Nothing.
+    Stays,
+}
+
+impl Passage {
+    /// Not to be asked of what happens between ports.
+    pub(crate) fn of(class: Class) -> Self {
+        match class {
+            Class::Leave(WayOut::Exception) => Self::Flies,
+            Class::Cut(_) | Class::Pause(_) | Class::Note(_) => Self::Stays,
+            Class::Enter(_)
+            | Class::Depart(_)
+            | Class::Leave(_)
+            | Class::ReEnter
+            | Class::Lose(_) => Self::Lands,
+        }
+    }
+}

@@ -15,6 +15,7 @@ pub(crate) mod pass;
 mod seeded;
 mod stacks;
 
+pub(crate) use class::Passage;
 pub use class::{Class, Note, WayOut};
 pub use event_kind::EventKind;
 pub(crate) use observer::{At, Observer};
