@@ -44,6 +44,7 @@ pub mod cutting;
 pub mod export;
 pub mod figures;
 pub mod graphs;
+pub mod hottest_path;
 pub mod index;
 mod large_pages;
 pub mod listing;

@@ -155,3 +155,42 @@ fn advice_asks_for_roles_and_arguments() {
         assert_eq!(of(&bare, cause), None, "{bare:#?}");
     }
 }
+
+/// `portmortem record` does not run it, so its options would be of no use.
+#[test]
+fn no_option_of_record_is_named() {
+    let sandbox = recorded(&[]);
+    std::fs::copy(sandbox.path("t.pmt"), sandbox.path("u.pmt")).unwrap();
+    for (command, said) in [
+        (
+            &["report", "t.pmt", "--focus", "nosuch/1"][..],
+            "matches nosuch/1; `report --top 1000` lists those of the trace",
+        ),
+        (
+            &["report", "t.pmt", "--focus", "system:nosuch/1"],
+            "matches system:nosuch/1; `report --top 1000` lists those of the trace",
+        ),
+        (
+            &["diff", "--by", "test", "t.pmt", "u.pmt"],
+            "no tests of plunit have figures in it\n",
+        ),
+        (
+            &["predict", "t.pmt", "--size-of", "item/1#4"],
+            "no size of argument 4 of item/1 was recorded\n",
+        ),
+    ] {
+        sandbox.portmortem(command).exits(1).says(said);
+    }
+    let prediction = json(
+        &sandbox,
+        &["predict", "t.pmt", "--size", "n=200", "--at", "400"],
+    );
+    let remarks = prediction["remarks"].as_array().unwrap();
+    let says = |said: &str| remarks.iter().any(|remark| remark == said);
+    assert!(
+        says(
+            "times include the recorder's own: what recording costs is not known of parts of a trace"
+        ),
+        "{remarks:#?}"
+    );
+}

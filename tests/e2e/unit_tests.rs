@@ -318,6 +318,33 @@ fn tests_are_compared() {
     diff(&["--sites"]).exits(2).says("--sites");
 }
 
+/// Plain `diff`: the cost centre of a test has its line in its name, and is the same one.
+#[test]
+fn tests_that_moved_are_the_same_predicates() {
+    let sandbox = changed();
+    let words = ["diff", "before.pmt", "after.pmt", "--format", "csv"];
+    let csv = sandbox.portmortem(words).succeeds().out();
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows = reader.deserialize::<BTreeMap<String, String>>();
+    let rows = rows.map(|row| row.unwrap());
+    let of_tests: Vec<_> = rows
+        .filter(|row| row["predicate"].contains("@line "))
+        .collect();
+    let with_one_side = of_tests
+        .iter()
+        .filter(|row| row["calls_before"].is_empty() || row["calls_after"].is_empty());
+    let mut names: Vec<&str> = with_one_side.map(|row| row["predicate"].as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "cost_center('math:raises@line 8')",
+            "cost_center('math:throws@line 7')"
+        ],
+        "{csv}"
+    );
+}
+
 /// Limits of tests do not depend on which rows are shown, and are for each test on both sides.
 #[test]
 fn limits_of_tests_decide_on_the_exit_status() {

@@ -9,8 +9,8 @@ use portmortem_tracer::format::Role;
 use super::evidence::{Evidence, share};
 use super::generated::Constraint;
 use super::libraries::BuiltIn;
-use super::{Cause, Certainty, Finding, Need, may_repeat, source};
-use crate::remarks::hottest_path;
+use super::{Cause, Certainty, Finding, Need, may_repeat, record_hint, source};
+use crate::hottest_path::hottest_path;
 use crate::tables::SiteData;
 use crate::text::{count, counted};
 use crate::trace::{PredicateIndex, PredicateInfo, SiteInfo};
@@ -367,11 +367,9 @@ const USUAL: &str =
 
 /// What can be done about any predicate of the program.
 fn usual(evidence: &Evidence) -> String {
-    let which = match evidence.libraries.remedies.names_options() {
-        true => "; --clauses shows which clauses work.",
-        false => ".",
-    };
-    format!("{USUAL}{which}")
+    let trace = &evidence.analysis.trace;
+    let which = record_hint(trace, "; --clauses shows which clauses work");
+    format!("{USUAL}{which}.")
 }
 
 /// A built-in predicate that clauses of a predicate name, and that takes long where its data is

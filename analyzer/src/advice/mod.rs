@@ -68,7 +68,7 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 use crate::Analysis;
-use crate::trace::PredicateIndex;
+use crate::trace::{PredicateIndex, Trace};
 pub use change::{
     Change, ChangeSubject, ClauseLine, ConjunctionGoal, WrittenPredicate, changes, collected, state,
 };
@@ -350,6 +350,24 @@ impl Need {
             Self::Libraries => "the calls of libraries among themselves".to_owned(),
             Self::Baseline => "the times of unrecorded runs".to_owned(),
         }
+    }
+}
+
+/// Whether `portmortem record` makes traces of the engine of this one, so that hints can name its
+/// options.
+#[must_use]
+pub fn has_record_options(trace: &Trace) -> bool {
+    let known = libraries::of_engine(&trace.header().engine);
+    known.remedies.names_options()
+}
+
+/// A hint that names options of `portmortem record`; nothing if they are none of the trace's
+/// engine.
+#[must_use]
+pub fn record_hint<'h>(trace: &Trace, hint: &'h str) -> &'h str {
+    match has_record_options(trace) {
+        true => hint,
+        false => "",
     }
 }
 

@@ -13,6 +13,7 @@
 pub mod limit;
 mod recorded;
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -258,6 +259,9 @@ impl Comparison {
         let both = before.iter().chain(after);
         let engine_work: BTreeSet<&String> =
             both.flat_map(|recorded| &recorded.engine_work).collect();
+        let tests = [before, after].map(|side| medians(side, |of| &of.tests));
+        let moved_tests = moved(&tests, |test| Some(test.name.as_str()));
+        let before = &with_centers_of(after, before, &moved_tests)[..];
         let sides = [before, after];
         let mut predicates = changes(
             sides.map(|side| medians(side, |of| &of.predicates)),
@@ -269,17 +273,12 @@ impl Comparison {
             change.own = own;
         }
         predicates.sort_by_cached_key(|change| (change.rank(time), change.key.clone()));
-        let mut goals = changes_of_moved(
-            sides.map(|side| medians(side, |of| &of.goals)),
-            ComparedGoal::group,
-            |goal| engine_work.contains(&goal.callee),
-        );
+        let goals = sides.map(|side| medians(side, |of| &of.goals));
+        let moved_goals = moved(&goals, ComparedGoal::group);
+        let is_engine_work = |goal: &ComparedGoal| engine_work.contains(&goal.callee);
+        let mut goals = changes_of_moved(goals, &moved_goals, is_engine_work);
         goals.sort_by_cached_key(|change| (change.rank(Figure::Time), change.key.clone()));
-        let mut tests = changes_of_moved(
-            sides.map(|side| medians(side, |of| &of.tests)),
-            |test| Some(test.name.as_str()),
-            |_| false,
-        );
+        let mut tests = changes_of_moved(tests, &moved_tests, |_| false);
         tests.sort_by_cached_key(|change| (change.worst_first(time), change.key.clone()));
         let [before_all, after_all] = sides.map(|side| {
             let values: Vec<&RecordingFigures> =
@@ -325,14 +324,13 @@ fn medians<'r, K: Ord>(
     keys.into_iter().map(row).collect()
 }
 
-/// A row for each key of one side or both, where a key says a place that an edit of the source
-/// moves: where a group has as many keys on both sides, they are the same, in their order, and have
-/// the places of after. So a goal that is written in between changes no other.
-fn changes_of_moved<'r, K: Ord + Clone, G: Ord>(
-    [before, after]: [BTreeMap<&'r K, SideFigures>; 2],
+/// The keys of after by those of before, where a key says a place that an edit of the source moves:
+/// where a group has as many keys on both sides, they are the same, in their order. So a goal that
+/// is written in between changes no other.
+fn moved<'r, K: Ord, G: Ord>(
+    [before, after]: &[BTreeMap<&'r K, SideFigures>; 2],
     group: impl Fn(&'r K) -> Option<G>,
-    is_engine_work: impl Fn(&K) -> bool,
-) -> Vec<RowChange<K>> {
+) -> BTreeMap<&'r K, &'r K> {
     let grouped = |rows: &BTreeMap<&'r K, SideFigures>| {
         let mut groups = BTreeMap::<G, Vec<&'r K>>::new();
         for &key in rows.keys() {
@@ -342,7 +340,7 @@ fn changes_of_moved<'r, K: Ord + Clone, G: Ord>(
         }
         groups
     };
-    let (groups, groups_after) = (grouped(&before), grouped(&after));
+    let (groups, groups_after) = (grouped(before), grouped(after));
     let mut moved: BTreeMap<&K, &K> = BTreeMap::new();
     for (of, keys) in groups {
         let same = groups_after.get(&of);
@@ -350,6 +348,35 @@ fn changes_of_moved<'r, K: Ord + Clone, G: Ord>(
             moved.extend(keys.into_iter().zip(same.iter().copied()));
         }
     }
+    moved
+}
+
+/// The recordings before, in which cost centres of tests have the names that they have after: the
+/// name has the line, and a test may have moved.
+fn with_centers_of<'r>(
+    after: &[Recorded],
+    before: &'r [Recorded],
+    moved: &BTreeMap<&Test, &Test>,
+) -> Cow<'r, [Recorded]> {
+    let center = |side: &'_ [Recorded], test: &Test| {
+        let mut centers = side.iter().filter_map(|of| of.test_centers.get(test));
+        centers.next().cloned()
+    };
+    let names = moved.iter().filter(|(was, is)| was != is);
+    let names = names.filter_map(|(was, is)| Some((center(before, was)?, center(after, is)?)));
+    let names: BTreeMap<String, String> = names.collect();
+    match names.is_empty() {
+        true => Cow::Borrowed(before),
+        false => Cow::Owned(before.iter().map(|of| of.renamed(&names)).collect()),
+    }
+}
+
+/// A row for each key of one side or both. Those that were moved have the places of after.
+fn changes_of_moved<'r, K: Ord + Clone>(
+    [before, after]: [BTreeMap<&'r K, SideFigures>; 2],
+    moved: &BTreeMap<&'r K, &'r K>,
+    is_engine_work: impl Fn(&K) -> bool,
+) -> Vec<RowChange<K>> {
     let before = before.into_iter();
     let before = before.map(|(key, figures)| (moved.get(key).copied().unwrap_or(key), figures));
     changes([before.collect(), after], is_engine_work)

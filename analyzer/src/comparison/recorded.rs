@@ -81,6 +81,8 @@ pub struct Recorded {
     pub(super) edges: BTreeMap<(String, String), RecordingFigures>,
     pub(super) goals: BTreeMap<ComparedGoal, RecordingFigures>,
     pub(super) tests: BTreeMap<Test, RecordingFigures>,
+    /// By test: the name of its cost centre, which has the line of the test.
+    pub(super) test_centers: BTreeMap<Test, String>,
     /// Sum over the predicates; without the engine's own work.
     pub(super) all: RecordingFigures,
     /// Names of the rows that are the engine's own work.
@@ -126,12 +128,35 @@ impl Recorded {
             let net = row.self_comp_ns.unwrap_or(0);
             let mut values = values(test.ports(), row.self_ns, net);
             values[Figure::Left as usize] = row.choicepoints;
+            let test_center = test.center();
             let test = Test {
                 name: row.test.to_owned(),
                 file: row.file.map(str::to_owned),
                 line: row.line,
             };
+            let center = analysis.predicate(test_center);
+            self.test_centers.insert(test.clone(), center.to_owned());
             add(self.tests.entry(test).or_default(), values);
+        }
+    }
+
+    /// The same with other names of predicates.
+    pub(super) fn renamed(&self, names: &BTreeMap<String, String>) -> Self {
+        let name = |old: &String| names.get(old).unwrap_or(old).clone();
+        let predicates = self.predicates.iter();
+        let edges = self.edges.iter();
+        let edge = |(caller, callee): &(String, String)| (name(caller), name(callee));
+        let goals = self.goals.iter();
+        let goal = |goal: &ComparedGoal| ComparedGoal {
+            caller: name(&goal.caller),
+            callee: name(&goal.callee),
+            ..goal.clone()
+        };
+        Self {
+            predicates: predicates.map(|(of, values)| (name(of), *values)).collect(),
+            edges: edges.map(|(of, values)| (edge(of), *values)).collect(),
+            goals: goals.map(|(of, values)| (goal(of), *values)).collect(),
+            ..self.clone()
         }
     }
 

@@ -278,6 +278,46 @@ fn tests_of_the_same_name_are_told_apart() {
     );
 }
 
+/// The name of the cost centre of a test has its line.
+#[test]
+fn the_centre_of_a_test_that_moved_is_the_same_predicate() {
+    let side = |places: &[(&str, u32)]| {
+        let named = |&(test, line): &(&str, u32)| format!("{test}@line {line}");
+        let centers: Vec<String> = places.iter().map(named).collect();
+        let mut predicates = vec![("p/0", [centers.len() as u64, 0, 0, 0])];
+        predicates.extend(centers.iter().map(|center| (center.as_str(), [1, 0, 0, 0])));
+        let edges = centers
+            .iter()
+            .map(|center| (center.as_str(), "p/0", [1, 0]));
+        let tests: Vec<_> = places
+            .iter()
+            .map(|&(test, line)| (test, line, [1, 0, 0]))
+            .collect();
+        let of_tests = with_tests(&tests);
+        let mut recorded = recorded(&predicates, &edges.collect::<Vec<_>>());
+        recorded.test_centers = of_tests.tests.keys().cloned().zip(centers).collect();
+        recorded.tests = of_tests.tests;
+        recorded
+    };
+    let changed = |before: &[(&str, u32)], after: &[(&str, u32)]| {
+        let comparison = Comparison::of(&[side(before)], &[side(after)]);
+        let changed = comparison
+            .predicates
+            .into_iter()
+            .filter(RowChange::counts_differ);
+        changed.map(|change| change.key).collect::<Vec<_>>()
+    };
+    let before = [("u:a", 1), ("u:a", 3), ("u:b", 5)];
+    // One stands where another stood before.
+    assert_eq!(
+        changed(&before, &[("u:a", 3), ("u:a", 5), ("u:b", 7)]),
+        [""; 0]
+    );
+    // Of two of the same name one is gone: only the line tells which.
+    let fewer = changed(&before, &[("u:a", 3), ("u:b", 6)]);
+    assert_eq!(fewer, ["u:a@line 1", "p/0"]);
+}
+
 /// A limit of tests is for each test on both sides, and for nothing else; that of a time obeys the
 /// noise.
 #[test]

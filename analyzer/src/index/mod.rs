@@ -245,6 +245,20 @@ impl Index {
         }
     }
 
+    /// The same with what another process has added meanwhile to the index beside its trace, which
+    /// is the file at `path`: ask for it right before [`Self::save`].
+    #[must_use]
+    pub fn with_added(mut self, trace: &Trace, path: &Path) -> Self {
+        if let Ok(there) = Self::load(trace, path) {
+            self.contents.calls = self.contents.calls.or(there.contents.calls);
+            if let Some(slices) = there.pyramids.into_inner() {
+                // Those that it has are the same.
+                let _ = self.pyramids.set(slices);
+            }
+        }
+        self
+    }
+
     /// Keeps its slices in the index beside its trace, the file at `path`, if that is a good one
     /// without them, and files can be made there.
     pub(crate) fn keep_slices(&self, trace: &Trace, path: &Path) {
@@ -430,13 +444,18 @@ pub(crate) fn keep_calls(trace: &Trace, path: &Path, calls: &Arc<Calls>) {
 /// Makes slices of a trace, which is the file at `path`, on rayon's current threads, if its index
 /// is a good one without them, and files can be made there.
 pub fn find_slices(trace: &Trace, path: &Path) {
-    add_to_index(trace, path, |index| {
-        index.pyramids().is_none() && index.find_slices(trace, &Progress::default())
-    });
+    if let Ok(index) = Index::load(trace, path)
+        && is_writable(path)
+        && index.pyramids().is_none()
+        && index.find_slices(trace, &Progress::default())
+    {
+        index.keep_slices(trace, path);
+    }
 }
 
 /// Adds to the index of a trace, the file at `path`, if it has a good one and files can be made
-/// there; `add` says whether anything is new.
+/// there; `add` says whether anything is new. What takes long is to be found before: meanwhile
+/// another process may add something else.
 fn add_to_index(trace: &Trace, path: &Path, add: impl FnOnce(&mut Index) -> bool) {
     if let Ok(mut index) = Index::load(trace, path)
         && is_writable(path)

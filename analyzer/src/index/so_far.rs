@@ -32,7 +32,12 @@ pub(crate) fn load(trace: &Trace, path: &Path) -> Growing {
 /// Keeps it if that saves much reading: a quarter of the trace was read for it.
 pub(crate) fn keep_if_worth(growing: &Growing, read: u64, trace: &Trace, path: &Path) {
     let is_worth = has_one(trace) && read > WORTH_BYTES && read >= trace.size() / 4;
-    if is_worth && growing.is_in_order() && is_writable(path) && trace.check_whole(path).is_ok() {
+    // The recording may have ended meanwhile, and have an index that must stay.
+    let is_as_it_was = || {
+        let now = Trace::open(path);
+        trace.check_whole(path).is_ok() && now.is_ok_and(|now| has_one(&now))
+    };
+    if is_worth && growing.is_in_order() && is_writable(path) && is_as_it_was() {
         // The next command does without it.
         let _: Result<_, IndexError> = replace(path, &bytes::encode(SO_FAR, growing));
     }

@@ -106,7 +106,7 @@ fn slices_are_made_once_somebody_needs_them() {
     let stopped = Progress::default();
     stopped.stop();
     first.find_slices(&stopped);
-    assert!(first.lacks_slices());
+    assert!(first.lacks_slices() && open().lacks_slices());
     first.find_slices(&Progress::default());
     let second = open();
     assert!(!first.lacks_slices() && !second.lacks_slices());
@@ -114,6 +114,54 @@ fn slices_are_made_once_somebody_needs_them() {
     let kept = fs::read(Index::path_of(&path)).unwrap();
     find_slices(&trace, &path);
     assert_eq!(fs::read(Index::path_of(&path)).unwrap(), kept);
+}
+
+/// What is written has what another process added since it was read, and stands alone if the file
+/// is gone.
+#[test]
+fn what_another_process_added_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, index) = indexed(directory.path());
+    let place = index.save(&path).unwrap();
+    let load = || Index::load(&trace, &path).unwrap();
+    let (with_slices, without, alone) = (load(), load(), load());
+    assert!(with_slices.find_slices(&trace, &Progress::default()));
+    let calls = find_calls(&trace, &path);
+    with_slices.with_added(&trace, &path).save(&path).unwrap();
+    assert_eq!(load().calls(), Some(&calls));
+    assert!(load().pyramids().is_some());
+    without.with_added(&trace, &path).save(&path).unwrap();
+    assert!(load().calls().is_some() && load().pyramids().is_some());
+    fs::remove_file(place).unwrap();
+    alone.with_added(&trace, &path).save(&path).unwrap();
+    assert!(load().calls().is_none() && load().pyramids().is_none());
+}
+
+/// A reader of a recording keeps its replay where the index will be, but not once there is one.
+#[test]
+fn an_index_made_while_the_recording_was_read_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.pmt");
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
+    let stream = recorder.stream(StreamKind::Thread, "a thread", Dialect::EveryRedo);
+    for _ in 0..WORTH_BYTES / 2 {
+        stream.call(predicate);
+        stream.exit_det();
+    }
+    let trace = Trace::open(&path).unwrap();
+    let everything = ReplayOptions::default();
+    let mut growing = so_far::load(&trace, &path);
+    let read = growing.go_on(&trace, &everything).unwrap().read;
+    so_far::keep_if_worth(&growing, read, &trace, &path);
+    assert!(Index::path_of(&path).exists());
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let whole = Trace::open(&path).unwrap();
+    let index = Index::build(&whole, &path, &everything).unwrap();
+    index.save(&path).unwrap();
+    so_far::keep_if_worth(&growing, read, &trace, &path);
+    assert!(Index::load(&whole, &path).is_ok());
 }
 
 #[test]

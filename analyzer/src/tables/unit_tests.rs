@@ -58,6 +58,8 @@ pub struct UnitTest<'t> {
     name: &'t str,
     file: Option<&'t str>,
     line: Option<u32>,
+    /// Its cost centre.
+    center: PredicateIndex,
     sum: CenterSum,
     /// Of its body.
     own: &'t PredicateFigures,
@@ -65,6 +67,11 @@ pub struct UnitTest<'t> {
 }
 
 impl UnitTest<'_> {
+    /// Its cost centre.
+    pub(crate) fn center(&self) -> PredicateIndex {
+        self.center
+    }
+
     /// What the boxes in it did; its body is not among them.
     #[must_use]
     pub fn ports(&self) -> &PortTotals {
@@ -101,6 +108,7 @@ impl<'t> Tables<'t> {
                 name,
                 file: unit.declared.file.and_then(|file| self.trace.file(file)),
                 line: line.parse().ok(),
+                center: index,
                 sum,
                 own: self.profile.predicates.get(index as usize)?,
                 collections: self.collections_in(index),

@@ -12,6 +12,7 @@ use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::graphs::{
     Graph, Metric, WriteGraph, callgrind, dot, firefox, flamegraph, folded, speedscope,
 };
+use portmortem_analyzer::hottest_path::hottest_path;
 use portmortem_analyzer::index::Index;
 use portmortem_analyzer::listing::{Explainer, Listing, thrown};
 use portmortem_analyzer::net::Rates;
@@ -138,7 +139,7 @@ fn report(analysis: &Analysis) {
     let _ = remarks::unused_choicepoints(analysis);
     let _ = remarks::losses(analysis, MOST_REMARKS);
     for net in [None, analysis.profile.net.as_ref()] {
-        let _ = remarks::hottest_path(analysis, net);
+        let _ = hottest_path(analysis, net);
     }
     let _ = (analysis.centers(Counted::Work), analysis.net_range());
     for row in 0..analysis.profile.contexts.len() {

@@ -11,6 +11,7 @@ mod support;
 use std::sync::atomic::AtomicU64;
 
 use portmortem_analyzer::calls::figures::SlowCall;
+use portmortem_analyzer::hottest_path::hottest_path;
 use portmortem_analyzer::text::count;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
 use portmortem_analyzer::{Analysis, Filters, remarks};
@@ -388,7 +389,7 @@ fn what_happened_is_above_the_predicates() {
             .net
             .as_ref()
             .filter(|_| analysis.net_is_measured());
-        let path = remarks::hottest_path(&analysis, net);
+        let path = hottest_path(&analysis, net);
         assert!(path.len() > 1);
         for (predicate, _) in path {
             let line = large.lines().find(|line| line.contains("hottest path"));

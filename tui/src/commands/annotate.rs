@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::advice::record_hint;
 use portmortem_analyzer::annotation::{SourceFile, files, html, json};
 use portmortem_analyzer::text::counted;
 use portmortem_analyzer::trace::names::printable;
@@ -25,8 +26,12 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
     }
     if analysis.trace.sites().is_empty() {
         bail!(
-            "{}: the trace does not say which goals made calls; record the program again, not with --byrd",
-            args.trace.display()
+            "{}: the trace does not say which goals made calls{}",
+            args.trace.display(),
+            record_hint(
+                &analysis.trace,
+                "; record the program again, not with --byrd"
+            )
         );
     }
     let chosen = match &args.file {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::advice::record_hint;
 use portmortem_analyzer::comparison::{
     Broken, Compared, ComparedGoal, Comparison, Figure, Recorded, RowChange, Test,
 };
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
             let recorded = Recorded::of(&analysis);
             analysis.trace.check_whole(path)?;
             if needs_tests && !recorded.has_tests() {
-                bail!("{}", no_tests(path, analysis.filters.is_everything()));
+                bail!("{}", no_tests(path, &analysis));
             }
             Ok(recorded)
         };
@@ -112,12 +114,16 @@ fn names(side: &Recordings) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Why a trace has no tests to compare, and what to do; `is_all` if all of it is looked at.
-fn no_tests(path: &Path, is_all: bool) -> String {
+/// Why a trace has no tests to compare, and what to do.
+fn no_tests(path: &Path, analysis: &Analysis) -> String {
     let path = path.display();
-    match is_all {
+    match analysis.filters.is_everything() {
         true => format!(
-            "{path}: no tests of plunit have figures in it; to record them: portmortem record --tests FILE.plt"
+            "{path}: no tests of plunit have figures in it{}",
+            record_hint(
+                &analysis.trace,
+                "; to record them: portmortem record --tests FILE.plt"
+            )
         ),
         false => format!("{path}: no tests of plunit are in this part of it; choose another one"),
     }

@@ -50,7 +50,9 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
         };
         with_share_of(trace.size(), |progress| index.find_slices(&trace, progress));
         trace.check_whole(path)?;
+        // It took long to find them, and a report may have added something else.
         index
+            .with_added(&trace, path)
             .save(path)
             .with_context(|| format!("cannot write {}", place.display()))?;
         let size = place.metadata().map_or(0, |file| file.len());

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::advice::{has_record_options, record_hint};
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::text::{TimeUnit, count, counted, shell_quoted};
 use portmortem_analyzer::trace::PredicateIndex;
@@ -22,28 +23,36 @@ use crate::text_table::{TextColumn, render};
 
 /// Prints the prediction; status 3 if parts of a trace are missing.
 pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
-    let (recordings, losses) = read(args)?;
+    let read = read(args)?;
     let platform = args.platform.as_deref().map(Platform::read).transpose()?;
     let priced = platform
         .as_ref()
         .map(|platform| (platform, &platform.refined));
-    let prediction = predict(&recordings, priced, args.at)?;
+    let prediction = predict(&read.recordings, priced, args.at)?;
     let mut out = io::BufWriter::new(io::stdout());
     match args.format {
-        OutcomeFormat::Text => text(&prediction, priced, &losses, args.top, &mut out)?,
+        OutcomeFormat::Text => text(&prediction, priced, &read, args.top, &mut out)?,
         OutcomeFormat::Csv => prediction.write_csv(&mut out)?,
-        OutcomeFormat::Json => json(&prediction, priced, &losses, &mut out)?,
+        OutcomeFormat::Json => json(&prediction, priced, &read, &mut out)?,
     }
     out.flush()?;
-    Ok(if losses.is_empty() {
+    Ok(if read.losses.is_empty() {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(INCOMPLETE)
     })
 }
 
-/// The recordings of all traces, and what is missing from them.
-fn read(args: &PredictArgs) -> Result<(Vec<SizedRecording>, Vec<String>)> {
+/// The recordings of all traces.
+struct ReadTraces {
+    recordings: Vec<SizedRecording>,
+    /// What is missing from them.
+    losses: Vec<String>,
+    /// Whether `portmortem record` can make all of them again.
+    have_options: bool,
+}
+
+fn read(args: &PredictArgs) -> Result<ReadTraces> {
     let sizes = args.size.as_ref().map(|sizes| &sizes.0);
     if let Some(sizes) = sizes.filter(|sizes| sizes.len() != args.traces.len()) {
         bail!(
@@ -55,7 +64,11 @@ fn read(args: &PredictArgs) -> Result<(Vec<SizedRecording>, Vec<String>)> {
     if let Some(said) = named_twice(&args.traces) {
         bail!("{said}");
     }
-    let (mut all, mut losses) = (Vec::new(), Vec::new());
+    let mut read = ReadTraces {
+        recordings: Vec::new(),
+        losses: Vec::new(),
+        have_options: true,
+    };
     for (index, path) in args.traces.iter().enumerate() {
         let analysis = analyse_all(path)?;
         let size = match &args.size_of {
@@ -66,11 +79,14 @@ fn read(args: &PredictArgs) -> Result<(Vec<SizedRecording>, Vec<String>)> {
         };
         let found = recordings(&analysis.trace, &analysis.profile, size);
         analysis.trace.check_whole(path)?;
-        all.extend(found.with_context(|| path.display().to_string())?);
+        let found = found.with_context(|| path.display().to_string())?;
+        read.recordings.extend(found);
         let of_trace = losses_of(&analysis).into_iter();
-        losses.extend(of_trace.map(|loss| format!("{}: {loss}", path.display())));
+        let of_trace = of_trace.map(|loss| format!("{}: {loss}", path.display()));
+        read.losses.extend(of_trace);
+        read.have_options &= has_record_options(&analysis.trace);
     }
-    Ok((all, losses))
+    Ok(read)
 }
 
 /// The greatest size that an argument had.
@@ -92,11 +108,12 @@ fn recorded_size(analysis: &Analysis, of: &SizeOf) -> Result<u64> {
     let greatest = sizes.map(|(_, size)| size.greatest).max();
     let greatest = greatest.with_context(|| {
         let SizeOf { predicate, argument } = of;
-        format!(
-            "no size of argument {argument} of {predicate} was recorded; record it with --arguments {}, which keeps those of the \
-             first four arguments if they are integers or lists",
+        let hint = format!(
+            "; record it with --arguments {}, which keeps those of the first four arguments if they are integers or lists",
             shell_quoted(predicate)
-        )
+        );
+        let hint = record_hint(&analysis.trace, &hint);
+        format!("no size of argument {argument} of {predicate} was recorded{hint}")
     })?;
     u64::try_from(greatest)
         .with_context(|| format!("the greatest size is {greatest}: sizes are not negative"))
@@ -105,7 +122,7 @@ fn recorded_size(analysis: &Analysis, of: &SizeOf) -> Result<u64> {
 fn text(
     prediction: &Prediction,
     priced: Option<(&Platform, &Model)>,
-    losses: &[String],
+    read: &ReadTraces,
     top: usize,
     out: &mut impl Write,
 ) -> Result<()> {
@@ -130,7 +147,7 @@ fn text(
         unit.format(total.low as u64),
         unit.with_unit(total.high as u64),
     )?;
-    write!(out, "\n{}", as_list(&remarks(prediction, losses)))?;
+    write!(out, "\n{}", as_list(&remarks(prediction, read)))?;
     Ok(())
 }
 
@@ -195,8 +212,9 @@ fn table(prediction: &Prediction, unit: TimeUnit, top: usize) -> String {
 }
 
 /// What the prediction does not cover.
-fn remarks(prediction: &Prediction, losses: &[String]) -> Vec<String> {
-    let mut remarks = losses.to_vec();
+fn remarks(prediction: &Prediction, read: &ReadTraces) -> Vec<String> {
+    let mut remarks = read.losses.clone();
+    let hint = |hint| if read.have_options { hint } else { "" };
     let unknown = prediction
         .rows
         .iter()
@@ -218,14 +236,14 @@ fn remarks(prediction: &Prediction, losses: &[String]) -> Vec<String> {
     }
     match prediction.times {
         None | Some(TimesKind::Measured | TimesKind::OfCounting) => {}
-        Some(TimesKind::Estimated) => remarks.push(
-            "net times of these recordings are an estimate; record --baseline measures their sum".to_owned(),
-        ),
-        Some(TimesKind::AsRecorded) => remarks.push(
-            "times include the recorder's own: what recording costs is not known of parts of a trace; record \
-             one trace for each size, with --baseline"
-                .to_owned(),
-        ),
+        Some(TimesKind::Estimated) => remarks.push(format!(
+            "net times of these recordings are an estimate{}",
+            hint("; record --baseline measures their sum")
+        )),
+        Some(TimesKind::AsRecorded) => remarks.push(format!(
+            "times include the recorder's own: what recording costs is not known of parts of a trace{}",
+            hint("; record one trace for each size, with --baseline")
+        )),
     }
     remarks.push("garbage collections and stack shifts are not included".to_owned());
     remarks
@@ -234,7 +252,7 @@ fn remarks(prediction: &Prediction, losses: &[String]) -> Vec<String> {
 fn json(
     prediction: &Prediction,
     priced: Option<(&Platform, &Model)>,
-    losses: &[String],
+    read: &ReadTraces,
     out: &mut impl Write,
 ) -> Result<()> {
     let total = prediction.total_ns;
@@ -247,7 +265,7 @@ fn json(
         "total_low_ns": total.low.round() as u64,
         "total_high_ns": total.high.round() as u64,
         "unpriced": prediction.unpriced,
-        "remarks": remarks(prediction, losses),
+        "remarks": remarks(prediction, read),
     });
     serde_json::to_writer_pretty(Escaped(&mut *out), &report)?;
     writeln!(out)?;

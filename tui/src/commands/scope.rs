@@ -1,6 +1,7 @@
 //! Which part of a trace a command looks at.
 
 use anyhow::{Result, bail, ensure};
+use portmortem_analyzer::advice::record_hint;
 use portmortem_analyzer::text::similar;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
@@ -125,17 +126,17 @@ fn no_match(trace: &Trace, pattern: &str) -> String {
         text += &left_out.join("; ");
         return text;
     }
-    text += match pattern.split_once(':') {
-        Some(("system", _)) => "built-in predicates are recorded with `record --builtins`",
+    let hint = match pattern.split_once(':') {
+        Some(("system", _)) => "built-in predicates are recorded with `record --builtins`; ",
         Some(("user", _)) => {
-            "if the program called it, record without the --include or --exclude that left it out"
+            "if the program called it, record without the --include or --exclude that left it out; "
         }
         _ => {
             "library predicates are recorded with `record --libraries`, built-in ones with `--builtins`, \
-             and others unless --include or --exclude leaves them out or they are never called"
+             and others unless --include or --exclude leaves them out or they are never called; "
         }
     };
-    text + "; `report --top 1000` lists those of the trace"
+    text + record_hint(trace, hint) + "`report --top 1000` lists those of the trace"
 }
 
 /// The predicates that are called almost as the pattern is written; of a name, a module or an arity that it does not say, any.

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::advice::record_hint;
 use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{ClauseData, ClauseRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
@@ -47,8 +48,8 @@ pub(crate) fn order<'t>(
 /// The first `top` of these clauses, and a line on the rest; how to record them if the trace says nothing of clauses.
 pub(crate) fn table(report: &Analysis, clauses: &[ClauseData], top: usize) -> String {
     if report.trace.clauses().is_empty() {
-        return "  The trace does not say which clauses were entered; record it with --clauses.\n"
-            .to_owned();
+        let hint = record_hint(&report.trace, "; record it with --clauses");
+        return format!("  The trace does not say which clauses were entered{hint}.\n");
     }
     let shown = &clauses[..clauses.len().min(top)];
     let unit = unit(report, Counted::Work);

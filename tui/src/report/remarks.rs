@@ -1,6 +1,7 @@
 //! What a reader must know beside the figures: what the trace is, what was lost, what is distorted.
 
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::advice::record_hint;
 use portmortem_analyzer::figures::whole::Whole;
 use portmortem_analyzer::remarks;
 use portmortem_analyzer::text::{TimeUnit, counted, shorten, time};
@@ -96,10 +97,10 @@ pub(crate) fn losses(report: &Analysis) -> Vec<String> {
 fn mode(report: &Analysis, lines: &mut Vec<String>) {
     let mode = report.trace.header().mode;
     if mode.byrd {
-        lines.push(
-            "recorded with --byrd: every exit can be redone, so redos and fails are Debray's, not what the engine does by itself"
-                .to_owned(),
-        );
+        let how = record_hint(&report.trace, "recorded with --byrd: ");
+        lines.push(format!(
+            "{how}every exit can be redone, so redos and fails are Debray's, not what the engine does by itself"
+        ));
     }
     lines.extend(remarks::folded(report));
     let counts = if report.profile.lost_events() > 0 {

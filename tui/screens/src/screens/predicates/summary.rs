@@ -2,6 +2,7 @@
 //! unused, and the hottest path. The sentences are those of `portmortem report`.
 
 use portmortem_analyzer::figures::Caller;
+use portmortem_analyzer::hottest_path::hottest_paths;
 use portmortem_analyzer::remarks;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -75,7 +76,7 @@ impl Summary {
             let share = ticks as f64 * 100.0 / work.ticks.max(1) as f64;
             format!("{} {share:.0} %", analysis.short_name(predicate))
         };
-        let paths = remarks::hottest_paths(&analysis.profile, work).into_iter();
+        let paths = hottest_paths(&analysis.profile, work).into_iter();
         let paths = paths.map(|path| path.into_iter().map(step).collect());
         Self {
             is_fine: is_running || ending == "exit status 0",

@@ -1,5 +1,6 @@
 //! What the trace is, what is lost or damaged in it, which laws hold, what the recorder notes.
 
+use portmortem_analyzer::advice::record_hint;
 use portmortem_analyzer::remarks;
 use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
@@ -127,10 +128,10 @@ fn lines(analysis: &AnalysisView) -> Vec<AboutLine> {
             .to_owned(),
     );
     if analysis.trace.header().mode.byrd {
+        let how = record_hint(&analysis.trace, "recorded with --byrd: ");
         add(
             RemarkKind::Text,
-            "recorded with --byrd: every exit can be redone, so redos and fails are Debray's"
-                .to_owned(),
+            format!("{how}every exit can be redone, so redos and fails are Debray's"),
         );
     }
     if let Some(folded) = remarks::folded(analysis) {
