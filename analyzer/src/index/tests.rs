@@ -38,6 +38,14 @@ fn the_profile_is_that_of_the_replay() {
     assert_eq!(index.profile(), replay(&trace, &ReplayOptions::default()));
 }
 
+/// Of a trace that has one predicate so far.
+fn recorder_of_one(path: &Path) -> (Recorder, u32) {
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(path, &header, &Options::default()).unwrap();
+    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
+    (recorder, predicate)
+}
+
 /// They are kept only where there is an index, and only of its trace.
 #[test]
 fn the_times_of_single_calls_are_kept() {
@@ -142,9 +150,7 @@ fn what_another_process_added_stays() {
 fn an_index_made_while_the_recording_was_read_stays() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.pmt");
-    let header = Header::of_this_process("test engine");
-    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
+    let (recorder, predicate) = recorder_of_one(&path);
     let stream = recorder.stream(StreamKind::Thread, "a thread", Dialect::EveryRedo);
     for _ in 0..WORTH_BYTES / 2 {
         stream.call(predicate);
@@ -222,9 +228,7 @@ fn a_stale_or_damaged_index_is_told() {
 fn streams_of_both_dialects() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.pmt");
-    let header = Header::of_this_process("test engine");
-    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
+    let (recorder, predicate) = recorder_of_one(&path);
     for dialect in [Dialect::InnermostRedo, Dialect::EveryRedo] {
         let stream = recorder.stream(StreamKind::Thread, "a thread", dialect);
         for _ in 0..20_000 {
@@ -254,9 +258,7 @@ fn a_cut_of_many_boxes_around_each_other() {
     const DEPTH: u32 = 40_000;
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.pmt");
-    let header = Header::of_this_process("test engine");
-    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-    let predicate = recorder.predicate(NewPredicate::named("user", "p", 0));
+    let (recorder, predicate) = recorder_of_one(&path);
     let stream = recorder.stream(StreamKind::Thread, "a thread", Dialect::EveryRedo);
     (0..DEPTH).for_each(|_| stream.call(predicate));
     (0..DEPTH).for_each(|_| stream.exit_nondet());
