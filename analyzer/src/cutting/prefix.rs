@@ -261,10 +261,8 @@ impl<'t> Prefix<'t> {
         let node = self.add(kept);
         match self.active.pop() {
             Some(id) => {
-                let boxed = self.boxed(id);
-                boxed.exit = Some(node);
-                let is_work_of_engine = boxed.is_between;
-                self.is_unusual |= is_work_of_engine;
+                self.is_unusual |= self.boxed(id).is_between;
+                self.boxed(id).exit = Some(node);
                 self.choices.push(id);
             }
             None => {
